@@ -61,8 +61,7 @@ class FeatureCosts:
         tests). An array is in the order of `costs`, a dict or Series is by name. If `group_costs`
         has names of groups, it is a dict or Series with the group's name of each member.
     group_costs : array-like of shape (n_groups,), dict or Series, default=None
-        Fixed charge of each group; a dict or Series is by number or name of the group. Required
-        with `groups`.
+        Fixed charge of each group, required with `groups`; a dict or Series is by number or name.
 
     Attributes
     ----------

@@ -215,8 +215,7 @@ class ModelSchedule(CostAccuracyCurve):
     def cheapest(self, score):
         """Return (cost, score, variables) of the cheapest model that reaches a score.
 
-        Its cost is the smallest budget for that score. A score between those of two models selects
-        the more expensive one.
+        Its cost is the smallest budget for that score. Between two models, it is the costlier one.
 
         Parameters
         ----------

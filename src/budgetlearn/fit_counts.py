@@ -1,8 +1,7 @@
 """The count of fitted models, made where they are trained, so that no method can forget one.
 
 A model is anything trained from start to end on one table: a forest, boosting with all its trees, a
-linear model, a whole L1 path, a tree of classifiers. Models of folds, models for orders and
-fallbacks count, too.
+linear model, an L1 path, a tree of classifiers; also models of folds, for orders, and fallbacks.
 """
 
 from contextlib import contextmanager

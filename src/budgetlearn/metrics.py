@@ -36,8 +36,7 @@ def average_precision_at_5(relevant, scores, queries):
     Raises
     ------
     QueryError
-        When lengths differ, there is no document, a label is not 0 or 1, or a score or query is
-        missing.
+        When lengths differ, a label is not 0 or 1, or documents, scores or queries are missing.
     """
     try:
         check_consistent_length(relevant, scores, queries)

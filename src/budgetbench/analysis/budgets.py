@@ -75,12 +75,10 @@ def size_table(points, competitors, tuned=()):
 def _within_budgets(points):
     """Return the best point of each run on validation data within budgets that all runs afford."""
     frames = [points.iloc[:0]]
-    # Among equals, the smallest comes first.
     ranked = points.sort_values(["valid_score", "n_nodes"], ascending=[False, True])
     for _, own in ranked.groupby(GROUP):
         decades = 10 ** np.arange(np.floor(np.log10(max(own["n_nodes"].max(), 1))) + 2)
         steps = np.outer(decades.astype(int), [1, 2, 5]).ravel()
-        # Only the budgets that span the sizes.
         first, last = np.searchsorted(steps, [own["n_nodes"].min(), own["n_nodes"].max()])
         before = None
         for budget in steps[first : last + 1]:

@@ -229,8 +229,7 @@ def split(dataset, seed, sizes=(0.6, 0.2, 0.2)):
     sizes : sequence of three, "given", or dict, default=(0.6, 0.2, 0.2)
         Shares of train, validation and test that sum to 1, or numbers of rows, of which one may be
         ``"rest"``. Rows beyond these numbers are in no part. ``"given"`` uses the split that came
-        with the data. ``{"per_class": [train, validation, test]}`` draws these numbers of rows from
-        each class.
+        with the data, ``{"per_class": [train, validation, test]}`` these numbers of each class.
 
     Returns
     -------

@@ -307,8 +307,7 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
         Parameters
         ----------
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the examples in the scores. `class_weight` has an effect only if it is
-            included here.
+            Weights of the examples in the scores; `class_weight` counts only if included here.
 
         Returns
         -------

@@ -122,8 +122,7 @@ class DynamicWalk:
     def choose(self, rows, cap=np.inf):
         """Return the rows that can acquire something, and the unit that each acquires next.
 
-        The unit has the largest expected gain per price, among those that keep the row's total
-        spending within `cap`.
+        The unit has the largest expected gain per price of those that the row's `cap` pays for.
         """
         units = self.order.units
         prices = units.prices(self.owned[rows])

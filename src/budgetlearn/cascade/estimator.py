@@ -207,7 +207,6 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
             (each.predictions[-1] for each in traces),
             key=lambda last: table.mean(table.losses(last)),
         )
-        # The fallback predicts from any known features if a feature of a stage is missing.
         models.fallback_model = OnDemand(partial(MaskedModel.fit, table, units[0], seed))
         if self.dynamic:
             rivals = [] if self._only_dynamic else traces
@@ -475,8 +474,7 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         return self.choose(self.budget)
 
     def _stages(self, X, which, want):
-        # The caller refuses unexpected missing values among the acquired ones, so any number may
-        # replace them here.
+        # Any number may replace missing values: the caller refuses those that are not expected.
         refused = np.isnan(X) & ~self.missing_in_training_
         answers, readers, zeroed = Answers(len(X)), {}, np.where(refused, 0.0, X)
         for index in which:
@@ -536,8 +534,7 @@ class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
     ----------
     operating_points_ : DataFrame
         Cost, expected `score`, its standard error and the `observed` accuracy of each operating
-        point. All are measured out of fold, so they are not optimistic as scores on the training
-        data would be.
+        point, all out of fold, so not optimistic as scores on the training data would be.
 
     Notes
     -----

@@ -111,7 +111,6 @@ def tree_acquisitions(estimator, model, n_samples, ledger, answer, *, votes=Fals
     walking = predictor.waiting_trees(
         n_samples, n_trees, one_by_one=one_by_one, until_refused=summed
     )
-    # The precision in which values are compared with thresholds.
     prices, dtype = ledger.costs.alone, working_dtype(estimator)
 
     def estimate():
@@ -291,7 +290,6 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
 
     def _walks(self, X, which, parts):
         """Yield the index and the walk of each stage."""
-        # Several stages share one continued walk.
         if len(which) > 1 and self._incremental:
             walks = enumerate(self._predictor.staged_walk(X, **parts))
             yield from ((index, walk) for index, walk in walks if index in which)

@@ -25,8 +25,7 @@ class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
     Attributes
     ----------
     schedule_ : ModelSchedule
-        Costs, validation scores and variables, cheap to expensive. The first model of logitB may
-        have no variables.
+        Costs, validation scores and variables, cheap to expensive; logitB's first may have none.
 
     References
     ----------

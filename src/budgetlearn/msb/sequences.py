@@ -47,8 +47,7 @@ class RemovalSequence(ABC):
 class ImportanceSequence(RemovalSequence):
     """Remove the least important variable first (Yan et al., section 3.1.1).
 
-    Among equally important variables the most expensive one is removed; further ties are resolved
-    at random.
+    Among equally important variables the most expensive is removed; further ties are random.
 
     Parameters
     ----------
@@ -98,8 +97,7 @@ class ImportancePerCostSequence(ImportanceSequence):
     importance : array-like of shape (n_features,), dict or Series, default=None
         As for `ImportanceSequence`; values below a thousandth of the largest count as that much.
     gamma : float, default=1.0
-        The exponent γ of the cost, from 0 to a million. The cost is the share of the bill, as in
-        `CostSequence`.
+        The exponent γ of the cost, a share of the bill as in `CostSequence`; from 0 to a million.
     """
 
     name = "importance_per_cost"
@@ -199,7 +197,6 @@ class ForwardSequence:
         while left:
             candidates = self._promising(left, chosen, problem)
             tried = [tuple(sorted((*chosen, variable))) for variable in candidates]
-            # The best subset is continued; the others stay in the sequence.
             chosen = best_of(problem.visit(tried))
             left = [variable for variable in left if variable not in chosen]
             if len(chosen) >= problem.min_variables:

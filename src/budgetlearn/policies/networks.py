@@ -116,7 +116,6 @@ class Training:
         """Train a predictor on random masks."""
         for _ in self.descend([predictor], n_steps):
             rows = self.rows(n_rows)
-            # The number of features is uniform between 0 and `most`.
             sizes = self.torch.randint(most + 1, (n_rows, 1), generator=self.random)
             mask = (self.uniform((n_rows, self.X.shape[1])).argsort(dim=1) < sizes).float()
             self.loss(predictor, self.X[rows], mask, self.y[rows]).backward()
@@ -129,8 +128,7 @@ class Training:
     def descend(self, networks, n_steps):
         """Yield the share of completed steps before each of `n_steps` Adam steps.
 
-        The caller must compute gradients before it resumes the generator. The learning rate falls
-        linearly to 0.
+        The caller computes gradients before each resumption. The learning rate falls linearly to 0.
         """
         parameters = [each for layers in networks for each in layers]
         adam = self.torch.optim.Adam(parameters, lr=LEARNING_RATE)

@@ -20,8 +20,7 @@ class BudgetPreprocessor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Encode text, categories, booleans and missing cells; each column stays one acquisition.
 
     Use it before an estimator in a `BudgetPipeline`, and give the feature costs of the original
-    columns to the estimator. Column names are kept. Words are encoded as whole numbers in
-    alphabetical order.
+    columns to the estimator. Column names are kept. Words become whole numbers, alphabetically.
 
     Parameters
     ----------

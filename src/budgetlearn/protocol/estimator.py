@@ -89,8 +89,7 @@ class BudgetedEstimator(BaseEstimator):
         which : sequence of int
             Ascending indices of stages; `_default_stage()` may be one beyond the last stage.
         want : set of str
-            The parts to compute, among "output", "probabilities", "acquired" and "estimate". Others
-            may be omitted.
+            The parts that must be computed: "output", "probabilities", "acquired", "estimate".
         """
 
     @property
@@ -215,8 +214,7 @@ class BudgetedEstimator(BaseEstimator):
             Validation examples. They measure the operating points, and some methods choose models
             on them. None: such methods hold out `validation_fraction` of X.
         y_val : array-like of shape (n_valid,), default=None
-            Targets of the validation examples. Examples of a class that is not in y count as
-            errors.
+            Targets of the validation examples; a class that is not in y counts as an error.
 
         Returns
         -------
@@ -518,9 +516,8 @@ class BudgetedEstimator(BaseEstimator):
         """Predict examples by requesting features from a source only when they are needed.
 
         A sum of boosted trees ends before the first tree with an unavailable feature. For several
-        examples, the features of all trees are requested together, which takes few calls of the
-        source. If some values are unavailable, this can cost more than predicting from a table, or
-        one example at a time.
+        examples, the features of all trees are requested together, in few calls of the source. If
+        values are unavailable, this can cost more than from a table, or one example at a time.
 
         Parameters
         ----------

@@ -2,8 +2,7 @@
 
 An estimator that acquires features while predicting is a generator of requests. It yields a
 `Request` for a feature of some examples, receives an `Answer`, and finally returns an `Outcome`.
-`drive` runs the generator: it keeps the ledger, asks the source for values, and refuses features
-beyond the cap.
+`drive` runs the generator, keeps the ledger, asks the source, refuses features beyond the cap.
 """
 
 from collections.abc import Callable
@@ -234,7 +233,6 @@ def answer(request, source, ledger, fallback, missing_ok):
     missing = allowed & np.isnan(values) & (not missing_ok[feature])
     if missing.any() and not fallback:
         raise MissingValueError(missing_message(rows[missing], ledger.costs.labels[feature]))
-    # Unavailable values are not charged.
     owned = allowed & ~missing
     ledger.acquire(rows if owned.all() else rows[owned], feature)
     return Answer(values, ~owned)

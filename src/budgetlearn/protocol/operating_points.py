@@ -250,8 +250,7 @@ class Certificate:
     confidence : float
         Lower bound of the probability, over the draw of the calibration data, that they hold.
     tested : pandas.DataFrame
-        The operating points that passed, in the order of the test: stage, calibration cost and
-        error, p_value.
+        Operating points that passed, in the test's order: stage, calibration cost, error, p_value.
     """
 
     stage: int
@@ -312,7 +311,6 @@ def certified(estimator, outcomes, y, cost, error, confidence):
     # For a fixed sequence, the order must not depend on the calibration data.
     order = _margins(estimator, front, cost, error).index
     tested = calibrated.loc[order].rename_axis("stage").reset_index()
-    # The first failure ends the sequence; later points do not count as tested.
     passed = (tested["p_value"] <= level).cumprod().astype(bool)
     kept = front.loc[tested.loc[passed, "stage"]]
     if kept.empty:

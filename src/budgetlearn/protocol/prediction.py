@@ -82,8 +82,7 @@ def _limit_of_mean(estimator, budget, max_cost):
     if budget is None and estimator._caps_mean:
         costs = points_to_choose_from(estimator)["cost"]
         return max_cost if affords(max_cost, costs).any() else None
-    # The mean cannot exceed the cap, so a larger budget means no limit, but still replaces the
-    # estimator's own budget.
+    # No mean exceeds the cap: a larger budget is no limit, but still replaces the estimator's own.
     void = estimator._spends_caps and budget is not None and budget >= max_cost
     return np.inf if void else budget
 

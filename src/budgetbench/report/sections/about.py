@@ -76,7 +76,6 @@ class Settings(Section):
             "refit on training and validation data": study.config.get("refit", False),
         }
         for data in splits:
-            # Settings that differ on a data set are listed too.
             if own := study.config.get("by_dataset", {}).get(data, {}).get("overrides"):
                 settings[f"only on {data}"] = own
         if "left_out" in study.config:
@@ -187,7 +186,6 @@ def schema_of(tables):
     for name, frame in sorted(tables.items()):
         schema[name] = []
         for column, dtype in frame.dtypes.items():
-            # All spreads are over runs.
             other = "standard deviation over runs" if "sd" in column.split("_") else ""
             meaning = meanings.get(f"{name}.{column}", meanings.get(column, other))
             kind = kinds.get(dtype.kind, "Text")

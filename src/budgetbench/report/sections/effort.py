@@ -57,7 +57,6 @@ class Effort(Section):
             return {"effort": message_figure("No run completed.")}
         shown = shown.assign(seconds=shown["seconds"].clip(lower=_SHORTEST))
         with drawing(6.4, 4.2) as (figure, axes):
-            # Seconds as a cost: less time and more area are both better.
             front = shown.iloc[pareto_indices(shown["seconds"], shown["aup"])]
             axes.step(front["seconds"], front["aup"], where="post", color="#777777", linewidth=1.2)
             for row in shown.itertuples():

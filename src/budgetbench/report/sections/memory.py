@@ -38,7 +38,6 @@ class Memory(Section):
         frame, display = of_case(report.tables["memory"], *case), report.display
         if frame.empty:
             return message_figure(f"{display.case_title(*case)}: no model has nodes.")
-        # Not every method reports bytes.
         sizes = [size for size in _SIZES if frame[size].notna().any()]
         with drawing(6.4, 4.4, len(sizes)) as (figure, grid):
             for axes, size in zip(grid, sizes, strict=True):

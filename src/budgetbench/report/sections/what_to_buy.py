@@ -94,7 +94,6 @@ class ModelSchedules(Section):
         schedules, methods, tables = report.results.schedules, report.display.competitors, {}
         for case in self.cases:
             chosen = example_schedule(schedules, methods, *case)
-            # Each run has its own prices.
             prices = prices_of(report.prices, *case, chosen["run"].min())
             tables[case_name(*case, "schedule")] = schedule_table(chosen, prices)
         return tables
