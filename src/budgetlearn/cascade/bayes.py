@@ -254,12 +254,12 @@ class _Growth:
             best = self._best_split(rows, parts, leaf, losses)
             if best is None:
                 continue
-            (feature, cut), pair, halves, losses = best
+            (feature, cut), (below, above), (part_below, part_above), losses = best
             leaves[(leaves == leaf) & (self._examples.codes[:, feature] > cut)] = len(rows)
-            rows[leaf], parts[leaf] = pair[0], halves[0]
+            rows[leaf], parts[leaf] = below, part_below
             waiting += [leaf, len(rows)]
-            rows.append(pair[1])
-            parts.append(halves[1])
+            rows.append(above)
+            parts.append(part_above)
         by_power = [self._losses(parts, power).mean() for power in EVIDENCE]
         return leaves, EVIDENCE[int(np.argmin(by_power))]
 
@@ -276,18 +276,21 @@ class _Growth:
         return -np.log(np.maximum(own, LEAST_CHANCE)).reshape(2, -1).mean(axis=0)
 
     def _best_split(self, rows, parts, leaf, losses):
-        """Return the cut of a leaf that lowers the losses most, or None if none clearly does."""
+        """Return the cut that lowers the losses most, rows and parts of its sides, and the losses.
+
+        Returns None if no cut of the leaf clearly lowers the losses.
+        """
         here, best, most = rows[leaf], None, 0.0
         for place in self._promising(here):
             feature, cut = self._cuts[place]
             above = self._examples.codes[here, feature] > cut
-            pair = here[~above], here[above]
-            halves = [self._part(each) for each in pair]
+            sides = here[~above], here[above]
+            halves = [self._part(each) for each in sides]
             others = [each for k, each in enumerate(parts) if k != leaf]
             found = self._losses([*others, *halves])
             gain, error = mean_and_error(losses - found, self._weight)
             if gain > max(most, SURE * error):
-                best, most = ((feature, cut), pair, halves, found), gain
+                best, most = ((feature, cut), sides, halves, found), gain
         return best
 
     def _promising(self, rows):
@@ -332,8 +335,7 @@ def _likelihood_gain(below, scores):
 
 # Number of training examples whose values are the possible outcomes of a unit of several features.
 N_OUTCOMES = 16
-# Look-ahead considers this many units, the most informative about the leaf, and only for examples
-# whose leaf has an entropy above UNSURE nats.
+# Look-ahead considers so many units, and only for leaves with an entropy above UNSURE nats.
 N_AHEAD, UNSURE = 2, 0.2
 # Most numbers in memory at a time.
 AT_ONCE = 2_000_000
@@ -361,7 +363,8 @@ class ForeseenGains:
             size = tree.bins.sizes[features[0]]
             found = np.exp(tree.evidence * logs[:, :, features[0], :size])
             # Half as many bins give nearly the same information in half the time.
-            found = np.add.reduceat(found, np.arange(0, size, 1 + (size > N_BINS // 2)), axis=2)
+            step = 2 if size > N_BINS // 2 else 1
+            found = np.add.reduceat(found, np.arange(0, size, step), axis=2)
         else:
             columns = list(features)
             # The drawn examples represent all: each gets its probability in every cell.

@@ -233,8 +233,7 @@ def foresees_class(table, reference, trees):
     """Return whether naive Bayes trees predict the class nearly as well as a reference.
 
     Only such trees give reliable expected gains. `reference`, (n_samples, n_classes), holds
-    out-of-fold probabilities, and `trees` are the `BayesTrees` of the table. They are compared by
-    their gain in log loss over the class shares.
+    out-of-fold probabilities; `trees`, `BayesTrees`, are compared by their gain in log loss.
     """
     found, with_contexts = np.empty((table.y.size, table.n_classes)), True
     for fold in np.unique(table.folds):
@@ -287,7 +286,8 @@ def foreseen_trace(table, units, trees, rivals=(), n_jobs=None):
 
     # Choosing for each example is slow: one fold shows whether it is worth doing for the others.
     first = walked(folds[0])
-    if rivals and not _beats_rivals(table, *first[:3], rivals):
+    here, found, spent, *_ = first
+    if rivals and not _beats_rivals(table, here, found, spent, rivals):
         return None
     walks = [first, *thread_map(walked, folds[1:], n_jobs, "models")]
     final = fit(-1)  # no fold has this number: the final model, fitted on all examples

@@ -152,11 +152,11 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         random, groups = np.random.RandomState(seed), train.groups
         folds = assign_folds(train.y, n_classes, self.cv, random, groups)
         # Class weights affect learning and choices; mean costs use the sample weights alone.
-        weights = train.weighed_for(self).weight, train.weight
+        weight, counted = train.weighed_for(self).weight, train.weight
         if n_classes is None:
             self._origin, self._unit = origin_and_unit(train.y)
             train = replace(train, y=(train.y - self._origin) / self._unit)
-        table = Table(train.X, train.y, n_classes, folds, *weights, train.given, groups)
+        table = Table(train.X, train.y, n_classes, folds, weight, counted, train.given, groups)
         kinds = self._kinds(n_classes, len(train.y))
         # Out-of-bag predictions are optimistic if rows of the same group are in the bag.
         if train.n_groups < 0.9 * len(train.y) and len(kinds) > 1:
@@ -168,7 +168,7 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
             orders = {name: stages[-1:] for name, stages in orders.items()}
         sets = [features for stages in orders.values() for features in stages]
         self._say(f"fitting {', '.join(kinds)} on {len(set(map(frozenset, sets)))} sets")
-        ends = [stages[place] for stages in orders.values() for place in (0, -1)]
+        ends = [end for stages in orders.values() for end in (stages[0], stages[-1])]
         models = self._models(table, ends, sets, kinds, seed)
         models.medians = medians(table.X)
         self._errors = {}  # by id of a cascade: function that measures a score's standard error
@@ -207,10 +207,11 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
             (each.predictions[-1] for each in traces),
             key=lambda last: table.mean(table.losses(last)),
         )
-        models.fallback_model = OnDemand(partial(MaskedModel.fit, table, units[0], seed))
+        fallback_units, dynamic_units = units
+        models.fallback_model = OnDemand(partial(MaskedModel.fit, table, fallback_units, seed))
         if self.dynamic:
             rivals = [] if self._only_dynamic else traces
-            foreseen, reference = self._foreseen(units[1], table, reference, rivals, seed)
+            foreseen, reference = self._foreseen(dynamic_units, table, reference, rivals, seed)
             traces = [*rivals, *foreseen]
         self._say("the share of the gain that is not chance")
         share = confirmed_share(table, self.feature_costs_, fixed, reference, seed, self.n_jobs)
@@ -248,8 +249,8 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
                 return point
             reader = reader_of(point.cascade)
             acquired = reader.acquired(walk(point, reader, len(table.X))[0])
-            paid = self.feature_costs_.total(acquired), acquired.sum(axis=1)
-            own = pool.cost_of_rows(*paid, table.counted, table.groups)
+            paid, n_acquired = self.feature_costs_.total(acquired), acquired.sum(axis=1)
+            own = pool.cost_of_rows(paid, n_acquired, table.counted, table.groups)
             # The out-of-fold score does not hold for a walk that acquires far less.
             score = point.score if own["cost"] >= SURELY_LESS * point.cost else entries[0].score
             return replace(point, score=score, **own)
@@ -303,8 +304,9 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         def final(stage, rows):
             return reader.confidence(stage, reader.predict(stage, rows), rows)
 
-        said = evidence.confidence, trace.order.stages, table.without_gaps
-        return replace(evidence, confidence=pool.settled_in_cells(*said, final))
+        stages, X = trace.order.stages, table.without_gaps
+        settled = pool.settled_in_cells(evidence.confidence, stages, X, final)
+        return replace(evidence, confidence=settled)
 
     def _constant(self, reference, table, models, seed):
         """Return the candidate that acquires nothing: a cascade of one stage without features."""
@@ -342,8 +344,10 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
             return Stage({}, self._label(found, leaning), found if classifies else None)
 
         def scored(point):
-            stages, how = (made(point, each) for each in leanings), (targets, table.counted)
-            scores = [score_outcome(self, self.scoring, stage, *how) for stage in stages]
+            scores = [
+                score_outcome(self, self.scoring, made(point, leaning), targets, table.counted)
+                for leaning in leanings
+            ]
             # The first of equal ones: scores of probabilities do not depend on the leaning.
             best = int(np.argmax(scores))
             return replace(point, score=scores[best], observed=scores[best], leaning=leanings[best])
@@ -571,6 +575,5 @@ class ScheduleCascadeRegressor(RegressorMixin, ScheduleCascade):
     Attributes
     ----------
     operating_points_ : DataFrame
-        Cost, expected R² (`score`), its standard error and the `observed` R² of each operating
-        point, all out of fold.
+        Cost, expected R² (`score`), standard error and `observed` R² of each point, out of fold.
     """

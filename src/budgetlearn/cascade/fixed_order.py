@@ -279,8 +279,8 @@ class CascadeAcquisitions(Acquisitions):
         X = self._X[rows]
         if self._cascade.temperatures is not None:
             return self._models.fallback_model.predict(X).max(axis=1)
-        known = filled(X, self._models.medians), Answers(rows.size)
-        reader = CascadeReader(self._cascade, self._models, *known)
+        X = filled(X, self._models.medians)
+        reader = CascadeReader(self._cascade, self._models, X, Answers(rows.size))
         return -reader.remaining(stage, np.arange(rows.size))
 
     def outcome(self):

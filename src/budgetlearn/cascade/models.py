@@ -37,8 +37,7 @@ ROUNDS_AT_ONCE, PILOT_ROUNDS, MOST_TIMES = 10, 30, 4
 # If a table of MANY_ROWS needs more than the usual number, FINER times as many leaves at a rate
 # divided by FINER may have less loss. With fewer rows they predict no better.
 MANY_ROWS, FINER, FINER_LESS = 5000, 2, 0.99
-# Smallest size of a leaf. Small leaves find sharp boundaries but overfit sooner, so they must have
-# a loss below CLEARLY_LESS times that of large ones.
+# Smallest leaves. Small ones find sharp boundaries but overfit: their loss must be CLEARLY_LESS.
 LARGE_LEAF, SMALL_LEAF, CLEARLY_LESS = 20, 5, 0.97
 
 
@@ -248,9 +247,8 @@ class ForestKind(Kind):
         X = np.ascontiguousarray(table.without_gaps[:, features])
         below = None if table.below is None else table.below[features]
         numbers = table.n_classes is None
-        forest = (RandomForestRegressor if numbers else RandomForestClassifier)(
-            n_estimators=self.n_trees, oob_score=True, random_state=seed
-        )
+        kind = RandomForestRegressor if numbers else RandomForestClassifier
+        forest = kind(n_estimators=self.n_trees, oob_score=True, random_state=seed)
         forest.fit(X, table.y, sample_weight=table.weight, binned=table.codes.take(features))
         left_out = forest.oob_prediction_[:, None] if numbers else forest.oob_decision_function_
         # A row that is in every bootstrap sample has no out-of-bag prediction.
@@ -280,12 +278,14 @@ class BoostingKind:
             held_out, n_rounds = kind.held_out(table, np.arange(table.X.shape[1]))
             return table.mean(table.calibrated_losses(held_out)), n_rounds, kind
 
-        found, small = tried(cls(LARGE_LEAF)), tried(cls(SMALL_LEAF))
-        found = small if small[0] < CLEARLY_LESS * found[0] else found
-        if len(table.y) >= MANY_ROWS and found[1] > boosting_rounds(table.n_classes)[0]:
-            finer = tried(replace(found[2], finer=FINER))
-            found = finer if finer[0] < FINER_LESS * found[0] else found
-        return found[2]
+        loss, n_rounds, kind = tried(cls(LARGE_LEAF))
+        small_loss, small_rounds, small = tried(cls(SMALL_LEAF))
+        if small_loss < CLEARLY_LESS * loss:
+            loss, n_rounds, kind = small_loss, small_rounds, small
+        if len(table.y) >= MANY_ROWS and n_rounds > boosting_rounds(table.n_classes)[0]:
+            finer_loss, _, finer = tried(replace(kind, finer=FINER))
+            kind = finer if finer_loss < FINER_LESS * loss else kind
+        return kind
 
     def fit(self, table, seed):
         """Return the model of a pilot, fitted on all features and examples."""
@@ -394,8 +394,8 @@ class StageModels:
             return kinds[name].fit_both(table, list(features), _seed_of(seed, name, features))
 
         fitted = dict(zip(keys, thread_map(fit_one, keys, n_jobs, "models"), strict=True))
-        models, held_out = ({key: fitted[key][place] for key in keys} for place in (1, 0))
-        return cls(models, held_out)
+        models = {key: model for key, (_, model) in fitted.items()}
+        return cls(models, held_out={key: left_out for key, (left_out, _) in fitted.items()})
 
     def mixture(self, features, table):
         """Return the mixture of all kinds fitted on some features."""
@@ -465,9 +465,7 @@ def models_between(table, kinds, seed, cascades):
     }
 
 
-# Masked models: one model that predicts from any known features of an example.
-
-# Limits on its training rows: copies of the examples, each with other features hidden.
+# Limits on the training rows of masked models: copies of examples, each with other cells hidden.
 MOST_COPIES, FEWEST_MASKED, MOST_MASKED = 24, 20_000, 60_000
 N_EXTRA_TREES = 60
 

@@ -35,8 +35,7 @@ _LOG_SCALES = (np.log(0.02), np.log(10.0))
 class Scaling:
     """Standardisation of features, with outliers clipped.
 
-    A missing value becomes the mean of its feature. A feature with missing values in training gets
-    an additional indicator column.
+    A missing value becomes its feature's mean; if any was missing in training, a column marks it.
     """
 
     # (n_columns,): of the training examples; a constant column has scale 1.
@@ -56,7 +55,7 @@ class Scaling:
             X = np.hstack([np.where(lacks, means, X), lacks[:, gaps]])
         found = moments(X, weight)
         ruled = robust & (moments(X, weight, found)[1] < LEAST_LEFT * found[1])
-        for _ in range(N_CUTS * ruled.any()):
+        for _ in range(N_CUTS if ruled.any() else 0):
             found[:, ruled] = moments(X[:, ruled], weight, found[:, ruled])
         return cls(found[0], np.where(found[1] > 0, found[1], 1.0), gaps)
 

@@ -34,7 +34,8 @@ _UNITS = (("s", 1), ("min", 60), ("h", 3600), ("days", 86400), ("years", 365.25 
 
 def duration(seconds):
     """Return a time in words with about two digits, such as "75 s", "40 min" or "3.1 days"."""
-    name, unit = next((u for u in reversed(_UNITS) if seconds >= 1.5 * u[1]), _UNITS[0])
+    fitting = [(name, unit) for name, unit in _UNITS if seconds >= 1.5 * unit]
+    name, unit = fitting[-1] if fitting else _UNITS[0]
     value = seconds / unit
     return f"{value:,.0f} {name}" if value >= 10 else f"{value:.2g} {name}"
 
@@ -151,8 +152,9 @@ class ExhaustiveSearch(SubsetSearch):
     def _compress(self, data):
         """Set the schedule, and fit its models again with the seeds of their variables."""
         # Sorted as in ModelScheduleSearch, so that ties are resolved alike.
-        points = map(variables_of, self.subsets_), self.subset_costs_, self.subset_scores_
-        variables, costs, scores = zip(*sorted(zip(*points, strict=True)), strict=True)
+        variables = map(variables_of, self.subsets_)
+        models = sorted(zip(variables, self.subset_costs_, self.subset_scores_, strict=True))
+        variables, costs, scores = zip(*models, strict=True)
         self.schedule_ = self._schedule_of(costs, scores, variables)
         visited = self._problem(*data).visit(self.schedule_.variables)
         again = np.array([model.score for model in visited])
@@ -214,9 +216,8 @@ class SubsetScores:
     """The scores found so far for the subsets of a few variables.
 
     `scores` and `seconds` are indexed by the code of the subset (see `variables_of`), NaN if
-    unknown. `path` is a file to read and extend, by one process at a time. Each of its lines has a
-    subset's code, its score and the seconds of its fit. `key` is the `fingerprint` of the search; a
-    file with another key raises an error.
+    unknown. `path` is a file to read and extend, by one process at a time, with a subset's code,
+    score and seconds per line. A file of another `key`, the search's `fingerprint`, is an error.
     """
 
     def __init__(self, n_variables, path, key):

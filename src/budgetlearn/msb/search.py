@@ -129,8 +129,7 @@ class SequenceProblem:
     def l1_path(self, n_lambda):
         """Return the L1 path on the training data, with missing values replaced by means."""
         # The path is used only for its sets of variables, so a tolerance of 1e-5 is enough. On the
-        # naval data it visits as many subsets as glmnet's default of 1e-7 in a sixth of the time;
-        # the default spends all its iterations halfway down.
+        # naval data it visits as many subsets as glmnet's default of 1e-7 in a sixth of the time.
         X, y = self.train
         if np.isnan(X).any():
             X = SimpleImputer(keep_empty_features=True).fit_transform(X)

@@ -12,11 +12,9 @@ import numpy as np
 from ..protocol.documenting import documented
 from ..validation import ParameterError, check_number
 
-# Minimum importance in ν, as a share of the largest. Permutation importance can be zero or
-# negative, but a weight must be positive.
+# Minimum importance in ν, a share of the largest: permutation importance may be zero or negative.
 IMPORTANCE_FLOOR = 1e-3
-# Minimum price in ν, as a share of the highest. Free variables should never be removed, and get a
-# large finite ν instead of infinity.
+# Minimum price in ν, as a share of the highest, so that free variables have a large but finite ν.
 PRICE_FLOOR = 1e-9
 MAX_GAMMA = 1e6
 # Values within this share of the largest are equal, as sums in another order differ in last bits.
@@ -205,8 +203,7 @@ class ForwardSequence:
     def _promising(self, variables, chosen, problem):
         """Return the candidates among the variables, preferred ones first.
 
-        Candidates are the most important variables. Ties are resolved by the cost of the resulting
-        models, and then at random.
+        Candidates are the most important variables; ties go by the model's cost, then at random.
         """
         ranks = problem.rng(self.name).permutation(problem.costs.n_features)
         rest = sorted(variables, key=ranks.__getitem__)

@@ -95,7 +95,7 @@ def additive_score(estimator, n_features):
                 f"{type(scaler).__name__}, which may mix features, so that none has its own price."
             )
     if isinstance(estimator, (AdaBoostClassifier, GradientBoostingClassifier)):
-        return AdditiveScore(scalers, *_boosted_score(estimator, n_features))
+        return _boosted_score(scalers, estimator, n_features)
     # Recognised by its attributes, so that any linear binary model is accepted.
     weights = getattr(estimator, "coef_", None)
     if weights is None or np.size(weights) != n_features:
@@ -108,8 +108,8 @@ def additive_score(estimator, n_features):
     return AdditiveScore(scalers, offset, np.asarray(weights, dtype=np.float64).reshape(-1))
 
 
-def _boosted_score(ensemble, n_features):
-    """Return offset, None, thresholds and levels of boosted stumps, see `AdditiveScore`."""
+def _boosted_score(scalers, ensemble, n_features):
+    """Return the `AdditiveScore` of boosted stumps on scaled features."""
     if not convert.holds_trees(ensemble):
         raise ParameterError(f"AdaBoost must boost decision stumps, got {ensemble.estimator!r}.")
     if not convert.starts_constant(ensemble):
@@ -122,7 +122,7 @@ def _boosted_score(ensemble, n_features):
     if isinstance(ensemble, AdaBoostClassifier):
         # Weights sum to 1, as in scikit-learn's decision function, so offsets are comparable.
         total = ensemble.estimator_weights_[: len(trees)].sum()
-    stumps = []
+    stumps = []  # feature, threshold, and the values on the left and on the right
     for tree in trees:
         if tree.node_count > 3:
             raise ParameterError(
@@ -142,7 +142,7 @@ def _boosted_score(ensemble, n_features):
         thresholds.append(cut)
         # Below all cuts every stump has its left value; passing a cut adds right − left.
         levels.append(left.sum() + np.concatenate([[0.0], np.cumsum(right - left)]))
-    return offset, None, thresholds, levels
+    return AdditiveScore(scalers, offset, thresholds=thresholds, levels=levels)
 
 
 @estimator_class
@@ -317,8 +317,7 @@ class FMCCClassifier(MarginClassifier):
 class RandomOrderClassifier(MarginClassifier):
     """Control of FMCC, with the same scores, estimates and stops, but features in random order.
 
-    `fit` draws one order for all test points. An order that differed between points would have to
-    be drawn from cells that were not acquired.
+    `fit` draws one order for all test points, as cells that are not acquired must not affect it.
 
     Parameters
     ----------

@@ -20,8 +20,7 @@ NODE_WEIGHTS = NODE_WEIGHTS / NODE_WEIGHTS.sum()
 EQUAL = 1e-12
 # Training examples per matrix product, and numbers per table of a block, which bound the memory.
 CHUNK, TABLE_SIZE = 1024, 2**22
-# Least weight of a class, and least standard deviation of a standardised feature, which keeps its
-# density finite if all neighbours have the same value.
+# Least weight of a class, and least standard deviation: equal neighbours have a finite density.
 TINY, LEAST_SPREAD = 1e-300, 1e-6
 
 
@@ -165,8 +164,7 @@ class LocalModel:
     def _reweigh(self):
         """Weigh the training examples by their distance over the acquired features."""
         bandwidth = np.maximum(np.median(np.sqrt(self._squares), axis=1), TINY)
-        # The nearest example has weight 1. A common factor does not change the posterior, and far
-        # from all examples every weight would underflow.
+        # The nearest has weight 1: a common factor changes nothing, and far weights underflow.
         nearest = self._squares.min(axis=1, keepdims=True)
         with np.errstate(over="ignore"):
             near = np.exp((nearest - self._squares) / bandwidth[:, None])
