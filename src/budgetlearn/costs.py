@@ -184,8 +184,7 @@ class FeatureCosts:
         Raises
         ------
         CostError
-            When the number of prices is not `n_features`, or when the names of the prices are not
-            those of the table's features.
+            When the prices are not `n_features`, or have other names than the table's features.
         """
         # The only place where prices are aligned to a table: all estimators call it in `fit`.
         names = own_names(names)

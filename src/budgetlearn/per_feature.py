@@ -40,8 +40,7 @@ def own_names(names):
 def check_same_columns(X, names):
     """Raise if a frame's columns have numbers as names, but not those of the training table."""
     given = _labels(X, "columns")
-    # scikit-learn checks names that are text, but ignores others. Without names in training,
-    # columns are identified by position.
+    # scikit-learn checks text names only. Without names in training, position identifies columns.
     if given is None or _is_text(names) or (names is None and not _is_count(given)):
         return
     # A frame with columns 0, 1, 2 …, in this order, is treated like an array.

@@ -78,8 +78,9 @@ def recommend_for_bytes(X, y, byte_budget, task="classification", random_state=N
         message = f"byte_budget={byte_budget}: the smallest model takes {min(least)} bytes."
         raise BudgetError(message, min(least))
     tried = pd.DataFrame(rows, columns=["model", "setting", "bytes", "error"])
-    name, setting, *_ = min(rows, key=lambda row: (row[3], row[2]))
-    return Recommended(name, KINDS[name](*about, setting, X, y)[0], tried)
+    best = tried.sort_values(["error", "bytes"], kind="stable").iloc[0]
+    model, _ = KINDS[best["model"]](*about, best["setting"], X, y)
+    return Recommended(best["model"], model, tried)
 
 
 def _forest(byte_budget, task, seed, setting, X, y, *valid):

@@ -249,8 +249,8 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
     def _decide(self, made, entry):
         """Correct the probabilities of a `Stage` or `Outcome`, and set its output accordingly."""
         if is_classifier(self) and made.probabilities is not None:
-            known = made.probabilities, entry.model.classes_
-            wide = evidence.of_all_classes(*known, self.classes_, entry.shift)
+            shares, known = made.probabilities, entry.model.classes_
+            wide = evidence.of_all_classes(shares, known, self.classes_, entry.shift)
             made.probabilities = with_temperature(wide, entry.temperature)
             made.output = self.classes_[decide(made.probabilities, self.decision_costs_)]
 

@@ -71,9 +71,10 @@ class Comparison:
         `methods` compete in this order; those that would exceed the deadline, or fail, are skipped.
         """
         n, random = len(self.train.y), np.random.RandomState(self.seed)
+        n_repeats = next((times for rows, times in REPEATS if n < rows), 1)
         repeats = [
             assign_folds(self.train.y, self.n_classes, min(N_FOLDS, n), random, self.train.groups)
-            for _ in range(next((times for rows, times in REPEATS if n < rows), 1))
+            for _ in range(n_repeats)
         ]
         skipped = {}
         for method in methods:  # raises for wrong parameters before hours of fits
@@ -124,7 +125,8 @@ class Comparison:
             stages = Stages(model, self.seen_by(model, X[train]), self.train.weight is not None)
             chosen = [stages.choose(budget) for budget in budgets]
             for stage in set(chosen) - {None}:
-                made[stage] = *self.predicted(model, stage, X[out]), stages.costs[stage]
+                predictions, spent = self.predicted(model, stage, X[out])
+                made[stage] = predictions, spent, stages.costs[stage]
         return map(np.array, zip(*(made[stage] for stage in chosen), strict=True))
 
     def fitted(self, method, examples):
@@ -160,8 +162,8 @@ class Comparison:
         spent = self.costs.total(made.acquired)
         if self.n_classes is None:
             return np.asarray(made.output, dtype=np.float64).reshape(-1, 1), spent
-        known = made.probabilities, model.classes_
-        return of_all_classes(*known, self.classes, self.shift_of(model)), spent
+        shares, known = made.probabilities, model.classes_
+        return of_all_classes(shares, known, self.classes, self.shift_of(model)), spent
 
     def _policy(self, method, place, found, spent, seen):
         """Return the policy for each repeat's predictions and costs of unseen and `seen` rows."""
@@ -199,8 +201,8 @@ class Comparison:
         known = y, weight, np.arange(y.size) if groups is None else groups
         y, weight, names = (x if x is None else np.tile(x, len(found))[kept] for x in known)
         decided = None if self.n_classes is None else np.ravel(decided)[kept]
-        made = np.concatenate(found)[kept], decided, np.ravel(spent)[kept]
-        rows = self.objective.unweighted(y, *made, weight)
+        found, spent = np.concatenate(found)[kept], np.ravel(spent)[kept]
+        rows = self.objective.unweighted(y, found, decided, spent, weight)
         return mean_and_error(rows, weight, names)  # repeats of a row are not independent
 
 

@@ -37,8 +37,7 @@ class Objective:
             return self.errors
         if self.scoring not in ("balanced_accuracy", "f1", "f1_macro"):
             return None
-        # For balanced accuracy, an error costs 1 / the share of its class. The best decisions for
-        # F1 are between these and the most probable class.
+        # An error costs 1 / its class's share in balanced accuracy, about the root of that in F1.
         power = 1.0 if self.scoring == "balanced_accuracy" else 0.5
         weights = (y.size / np.maximum(np.bincount(y, minlength=n_classes), 1.0)) ** power
         return weights[:, None] * (1.0 - np.eye(n_classes))

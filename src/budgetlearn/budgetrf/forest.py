@@ -132,8 +132,7 @@ class Leaves(ParameterGroup):
         stage, validation data choose the best value of a list, or of 100, 30, 10, 3, 1 with True.
         The stages are then the first 1, 2, 3, 4, 6, 8, 11, 16, ... trees, each with its own values.
     voting : {"majority", "counts"}, default="majority"
-        Each tree votes for the majority class of its leaf, or with the class counts there.
-        Regression takes the mean.
+        A tree's vote: the majority class of its leaf, or the class counts; in regression, the mean.
     """
 
     prune: bool | float | list = False

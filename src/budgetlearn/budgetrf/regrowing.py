@@ -20,8 +20,7 @@ LEFT_OUT = 0.2
 LEAF_SIZES = (1, 5, 15, 40)
 # Limits on the rows and trees for finding and judging sets.
 MOST_ROWS, FIRST_TREES = 1000, 30
-# Sets are kept for all trees if their score is at most this many standard errors below that of any
-# set with at most the same cost.
+# Sets are kept if no set of at most their cost scores better by this many standard errors.
 SLACK = 0.5
 
 
@@ -83,8 +82,7 @@ class Regrowth:
     """Grows forests of `n_trees` on the features of a set as if they were free.
 
     Trees grow like those of `source` by `rule`, except for prices, depth, minimum leaf size, and √p
-    of the p features drawn at each node. All forests have the same seeds, derived from `seed`, and
-    so leave out the same examples.
+    of the p features drawn at each node. All have the same seeds, and so leave out the same rows.
     """
 
     def __init__(self, source, rule, n_trees, seed):

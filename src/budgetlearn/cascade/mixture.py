@@ -92,8 +92,7 @@ class Mixture:
     def fit(cls, held_out, y, n_classes, weight=None):
         """Return the mixture that minimises the log loss or, in regression, the squared error.
 
-        `held_out` maps each kind to its out-of-fold predictions, (n_samples, n_outputs). `weight`
-        holds the weights of the examples, 1 on average.
+        `held_out`: out-of-fold predictions, (n_samples, n_outputs), by kind. `weight` averages 1.
         """
         kinds = tuple(held_out)
         if n_classes is None:

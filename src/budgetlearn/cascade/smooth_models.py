@@ -57,7 +57,8 @@ class Scaling:
         ruled = robust & (moments(X, weight, found)[1] < LEAST_LEFT * found[1])
         for _ in range(N_CUTS if ruled.any() else 0):
             found[:, ruled] = moments(X[:, ruled], weight, found[:, ruled])
-        return cls(found[0], np.where(found[1] > 0, found[1], 1.0), gaps)
+        mean, spread = found
+        return cls(mean, np.where(spread > 0, spread, 1.0), gaps)
 
     def scaled(self, X):
         """Return standardised examples, (n_samples, n_columns)."""
@@ -69,7 +70,8 @@ class Scaling:
 def moments(X, weight, known=None):
     """Return mean and deviation of columns, (2, n_columns), clipped by `known` moments if any."""
     if known is not None:
-        X = np.clip(X, known[0] - FARTHEST * known[1], known[0] + FARTHEST * known[1])
+        mean, spread = known
+        X = np.clip(X, mean - FARTHEST * spread, mean + FARTHEST * spread)
     mean = np.average(X, axis=0, weights=weight)
     return np.array([mean, np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weight))])
 

@@ -59,8 +59,7 @@ def run(arguments=None):
     """Run a command line and return its exit status: 2 for bad input, 1 for a bug."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        # Each warning of the library is shown once. In standalone mode, click would exit by itself,
-        # with status 1 for some bad input.
+        # Each warning is shown once. In standalone mode click exits with 1 for some bad input.
         with heard(BudgetlearnWarning, cache(lambda message: note(in_options(message)))):
             return cli.main(arguments, prog_name="budgetlearn", standalone_mode=False) or 0
     except click.ClickException as error:

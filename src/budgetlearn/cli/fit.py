@@ -233,7 +233,7 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
     grouped = table.groups is not None and has_fit_parameter(estimator, "groups")
     # Methods that compare out of fold need no validation rows.
     parts = parts_of(table, rows, random, guaranteed, whole=auto or grouped)
-    train, test = parts[0], parts[2]
+    train, _, test, _ = parts
     encoder = BudgetPreprocessor(**preprocessor)
     # Categories come from all rows, so that none is unknown; medians only from training rows.
     encoder.fit(table.X.iloc[train if encoder.missing == MEDIAN else rows])
@@ -254,7 +254,7 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
     estimator.fit(*train_data, *validation, **of(train, *wanted))
     certificate = estimator.certify(*calibration_data, cost=about["budget"]) if guaranteed else None
     curve = _curve(estimator, *test_data, **of(test, *known))
-    says, row = _nothing(estimator, curve, (train_data, validation), test_data, of(test, "groups"))
+    says, row = _nothing(estimator, curve, train_data, validation, test_data, of(test, "groups"))
     scored = ("score", "score_se", "test_score", "test_score_se")
     # Ranges are for measurements: codes have no unit, and new dates are later ones.
     others = {*encoder.categories_, *table.reading["dates"]}
@@ -278,16 +278,18 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
     return saved
 
 
-def _nothing(estimator, curve, parts, test, groups):
+def _nothing(estimator, curve, train, valid, test, groups):
     """Return what is predicted if nothing is bought, and its row of scores as in the curve."""
     # A line of the schedule that buys nothing predicts it, as the first line of `auto` does.
-    for at in np.flatnonzero(curve["n_features"] == 0)[:1]:
+    buys_nothing = (curve["n_features"] == 0).to_numpy()
+    if buys_nothing.any():
+        at = buys_nothing.argmax()
         return list(estimator.staged_predict(test[0][:1]))[at][0], curve.iloc[at]
     kind = "Classifier" if hasattr(estimator, "classes_") else "Regressor"
-    constant = getattr(budgetlearn, f"FreeConstant{kind}")().fit(*parts[0], *parts[1])
+    constant = getattr(budgetlearn, f"FreeConstant{kind}")().fit(*train, *valid)
     if not np.array_equal(constant.constant_, estimator.constant_):  # it learned from both parts
-        X, y = map(np.concatenate, zip(*parts, strict=True))
-        constant.fit(pd.DataFrame(X, columns=test[0].columns), y, *parts[1])
+        X, y = map(np.concatenate, zip(train, valid, strict=True))
+        constant.fit(pd.DataFrame(X, columns=test[0].columns), y, *valid)
     return constant.predict(test[0])[0], _curve(constant, *test, **groups).iloc[0]
 
 

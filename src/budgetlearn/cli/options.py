@@ -125,8 +125,8 @@ minutes = click.option(
 
 def max_rows(default, drawn):
     """Return the option --max-rows; `drawn` completes its help text."""
-    known = {"type": click.IntRange(min=13), "default": default}
-    return click.option("--max-rows", **known, help=f"From a larger table, {drawn}.")
+    number, said = click.IntRange(min=13), f"From a larger table, {drawn}."
+    return click.option("--max-rows", type=number, default=default, help=said)
 
 
 def note(text):

@@ -237,7 +237,6 @@ def _content(saved):
     # The chosen point is drawn even if it is not on the front.
     index, has_budget = saved.stage(), saved.budget is not None
     steps, chosen = saved.steps(index), saved.curve.loc[index]
-    # Scores on held-out rows, for comparison with the model.
     whole, free = (each["test_score"] for each in (saved.held_out["everything"], saved.free))
     lines = {"everything": whole, "nothing": free}
     return {

@@ -321,7 +321,8 @@ def ask(model, budget, max_cost, as_json, trust):
     "next", "price", "prediction", "probability", "probabilities" and "spent"; the last one has
     "done" instead of "next" and "price". Each input line is {"value": 5.1} or {"value": null}.
     """
-    (_in_json if as_json else _at_the_prompt)(Case(SavedModel.load(model, trust), budget, max_cost))
+    run = _in_json if as_json else _at_the_prompt
+    run(Case(SavedModel.load(model, trust), budget, max_cost))
 
 
 def _sure(state):

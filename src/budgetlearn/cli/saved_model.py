@@ -183,7 +183,8 @@ def read_model(path, trust=False):
             )
         try:
             with gzip.GzipFile(fileobj=file, mode="rb") as packed:
-                return (pickle.Unpickler if trust else _Reader)(packed).load()
+                reader = pickle.Unpickler if trust else _Reader
+                return reader(packed).load()
         except ModelFileError as error:
             raise ModelFileError(f"{path} was not read: {error}.") from error
         except Exception as error:

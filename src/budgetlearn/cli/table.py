@@ -199,8 +199,8 @@ def _constants(X):
 def _codes(path, how, X, known, target):
     """Yield notes on whole numbers that may be codes (with leading zeros) or dates (20240331)."""
     names = [name for name in X if is_number(X[name]) and name not in known]
-    given = how["separator"], how["decimal"], how["na"]
-    written = read_table(path, *given, columns=names, text=True, max_rows=10_000)
+    separator, decimal, missing = how["separator"], how["decimal"], how["na"]
+    written = read_table(path, separator, decimal, missing, names, text=True, max_rows=10_000)
     for name, cells in written.select_dtypes(exclude="number").items():
         codes, dates = (cells[cells.str.fullmatch(form, na=False)] for form in (r"0\d+", DAY))
         if len(codes):

@@ -51,8 +51,7 @@ class CompactModel:
 class CompactForest(CompactModel):
     """A forest in the compact format, to be written as bytes or C.
 
-    Predictions are made in float32, and equal those of the exported C code bit for bit. In "int8"
-    the values are added as integers.
+    Predictions, float32 (in "int8", sums of integers), equal those of the C code bit for bit.
     """
 
     # `REGRESSION`: scores are predictions. `SCORES`: classes by the largest score, or, with one

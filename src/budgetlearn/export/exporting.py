@@ -127,11 +127,12 @@ class ImportedForest(CompactMethods):
             votes = averages and self.classes is not None
         # A single score of two classes is the second class's score minus the first's.
         pad = self.classes is not None and start.size == 1
-        self.trees, self.intercept = [], np.insert(start, 0, [0.0] * pad)
+        self.trees, self.intercept = [], np.insert(start, 0, 0.0) if pad else start
         # Sums of class shares need not be divided, as the largest one decides.
         divisor = len(trees) if averages and self.classes is None else 1
         for tree in trees:
-            value = np.insert(tree.value / divisor, [0] * pad, 0.0, axis=1)
+            value = tree.value / divisor
+            value = np.insert(value, 0, 0.0, axis=1) if pad else value
             leaves = value[tree.is_leaf]
             # Subtract the middle of the leaf values, to save the few digits of small formats.
             # Class shares are unchanged, so that classes that tie also tie on a device.
@@ -176,14 +177,16 @@ def quantization_errors(model, X, y):
     own, rows = model.predict(X), []
     X, _ = checked_table(model, X)  # devices take text as codes
     y = np.reshape(y, own.shape)  # a column would broadcast against a row of predictions
+
+    def error_of(made, truth):
+        return float(np.mean((made - truth) ** 2 if numbers else made != truth))
+
     for name in FORMATS:
         forest = model.compact(name)
-        numbers = forest.kind == REGRESSION
-        pairs = ((p := forest.predict(X)), y), (own, y), (p, own)
-        found = [float(np.mean((a - b) ** 2 if numbers else a != b)) for a, b in pairs]
-        error, before, differs = found
+        made, numbers = forest.predict(X), forest.kind == REGRESSION
+        error, differs = error_of(made, y), error_of(made, own)
         differs = differs**0.5 if numbers else differs
-        rows.append((name, forest.nbytes, error, error - before, differs))
+        rows.append((name, forest.nbytes, error, error - error_of(own, y), differs))
     columns = ["format", "bytes", "error", "increase", "difference"]
     return pd.DataFrame(rows, columns=columns).set_index("format")
 
@@ -217,8 +220,9 @@ def onnx_model(forest):
     X = helper.make_tensor_value_info("X", TensorProto.FLOAT, ["n", forest.n_features])
     graph = helper.make_graph(nodes, "forest", [X], outputs, constants)
     opsets = [helper.make_opsetid(*opset) for opset in OPSETS]
-    about = {"ir_version": IR_VERSION, "producer_name": "budgetlearn"}
-    return helper.make_model(graph, opset_imports=opsets, **about)
+    return helper.make_model(
+        graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="budgetlearn"
+    )
 
 
 def ensemble(forest):

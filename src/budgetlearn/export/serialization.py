@@ -98,8 +98,7 @@ def _preorder(left, right, roots, stops):
 def stored_bytes(trees, n_features, n_columns):
     """Return the size in bytes of a sum of at least one tree in the compact format "float32".
 
-    `n_columns` is the number of values of a stop. It is 1 for two classes, and for boosting with
-    separate trees for each class.
+    `n_columns`, the values of a stop, is 1 for two classes, and if each class has its own trees.
     """
     forest = stored(trees)
     shape = forest.n_splits, forest.n_left, len(forest.value), n_columns, n_features

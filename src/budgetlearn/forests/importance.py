@@ -16,8 +16,7 @@ def permutation_importance(forest, X, y, *, n_repeats=5, random_state=None, n_jo
     """Return the accuracy that a forest loses when the values of a feature are permuted.
 
     This is `sklearn.inspection.permutation_importance` with accuracy as score, except that each
-    repeat uses one permutation of the rows for all features. Only the parts of the trees that a
-    feature can affect are computed again.
+    repeat permutes all features alike, and only what a feature can affect is computed again.
 
     Parameters
     ----------

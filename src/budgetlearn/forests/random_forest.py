@@ -113,15 +113,12 @@ class RandomForestRegressor(CodedFit, ForestRegressor):
         fit_drawn(self, train, seeds, Variance())
 
 
-# Minimum price in the draw, as a share of the highest. 1/0 is no probability, and with larger
-# ratios the other features would never be drawn anyway.
+# Minimum price in the draw, as a share of the highest: with larger ratios, others are never drawn.
 LEAST_PRICE = 1e-4
 
 
 def drawing_odds(feature_costs):
     """Return each feature's probability in the draw at a node, p_j = (1/c_j) / Σ_k (1/c_k)."""
-    # A member of a group counts with its own price plus the group's charge. Prices below a
-    # ten-thousandth of the highest one, including 0, count as that much.
     prices = feature_costs.alone
     highest = prices.max() or 1.0
     odds = highest / np.maximum(prices, LEAST_PRICE * highest)

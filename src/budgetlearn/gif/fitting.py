@@ -161,8 +161,7 @@ def _grown(gif, X, targets, weight, seeds, n_visits, codes, exponent):
     # The scores of two classes sum to 1, so the second class's scores are enough.
     one_of_two = gif._is_binary() and gif.loss_ == "squared"
     intercept, loss = gif._loss().start(targets[:, 1:] if one_of_two else targets, weight)
-    # Never more nodes than in fully grown trees; each accepted node adds two candidates.
-    # A budget of one node has no room for an accepted one, so it is not multiplied.
+    # Never more nodes than in fully grown trees. A budget of one has no room for an accepted node.
     wanted = int(gif.node_budget * (gif.prune_factor if gif.node_budget > 1 else 1))
     most = min(wanted, n_trees * (2 * n_samples - 1))
     max_depth = INT32_MAX if gif.max_depth is None else gif.max_depth

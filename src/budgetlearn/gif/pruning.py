@@ -175,10 +175,11 @@ def prune_and_refit(nodes, regress, n_samples, memory, ridge, validate=None, bes
     while True:
         excess = memory.excess(nodes, kept)
         if not excess or kept.size == 1:
-            last = chosen, solution
+            penalty, (weights, start) = chosen, solution
             if sampled or (ridge == "auto" and kept.size < nodes.ids.size):
-                last = _solve(regress(kept, rows) if sampled else regression, kept, ridge, validate)
-            found.append((kept, *last[1], last[0]))
+                last = regress(kept, rows) if sampled else regression
+                penalty, (weights, start) = _solve(last, kept, ridge, validate)
+            found.append((kept, weights, start, penalty))
             if not best:
                 return found[0]
             if kept.size == 1:

@@ -38,8 +38,7 @@ class LinearNode:
     def scores(self, X):
         """Return the score of each class, (n_samples, n_classes).
 
-        Terms are added one by one, because the rounding of a matrix product may depend on the
-        batch, and the path of an example must not.
+        Terms are added one by one, as a matrix product's rounding may depend on the batch.
         """
         total = np.tile(self.intercept, (len(X), 1))
         for feature, weights in zip(self.features, self.coef, strict=True):
@@ -195,8 +194,7 @@ class ASTCClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
     ridge : float, default=0.01
         Penalty per example of the squared weights of standardised features.
     min_samples : int, default=10
-        Smallest number of training examples in a node. A split sends half of the examples to each
-        side, without regard to weights.
+        Smallest number of training examples in a node; a split halves it, whatever the weights.
 
     Attributes
     ----------
@@ -227,11 +225,11 @@ class ASTCClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
         check_number(self.max_depth, "max_depth", low=0, high=10, integer=True)
         check_number(self.ridge, "ridge", low=0, low_open=True)
         check_number(self.min_samples, "min_samples", low=1, integer=True)
-        budgets = self._budgets()
-        members = train.y[:, None] == np.arange(self.classes_.size)
-        settings = (self.max_depth, self.ridge, self.min_samples)
-        table = train.X, members.astype(float), train.weights
-        grower = LinearTreeGrower(*table, self.feature_costs_, *settings)
+        budgets, costs = self._budgets(), self.feature_costs_
+        members = (train.y[:, None] == np.arange(self.classes_.size)).astype(float)
+        grower = LinearTreeGrower(
+            train.X, members, train.weights, costs, self.max_depth, self.ridge, self.min_samples
+        )
         self.trees_ = thread_map(grower.grow, budgets, self.n_jobs, "models")
         self.stage_settings_ = [{"node_budget": budget} for budget in budgets]
 

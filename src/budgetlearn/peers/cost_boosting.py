@@ -100,8 +100,7 @@ class CostBoosting(WeightedFit, TreeStages):
 def scaled_tradeoffs(costs):
     """Return `N_TRADEOFFS` tradeoffs, from one at which nothing is acquired down to 0.
 
-    The first is the full cost over the cheapest price above 0. The others fall in equal ratios to
-    `LEAST_TRADEOFF`; the last is 0.
+    They fall in equal ratios from full cost / cheapest price above 0 to `LEAST_TRADEOFF`, then 0.
     """
     # A perfect first split gains 1 for each example, less than any price beyond full / cheapest.
     paid = costs.alone[costs.alone > 0]
@@ -227,8 +226,7 @@ class LightGBMCostClassifier(ClassifierMixin, LightGBMCost):
 class LightGBMCostRegressor(RegressorMixin, LightGBMCost):
     """Regression by LightGBM's gradient boosting with feature costs.
 
-    LightGBM is fitted to standardised targets, so that a tradeoff is a share of their variance,
-    independent of their unit.
+    LightGBM is fitted to standardised targets: a tradeoff is a share of their variance.
     """
 
     def _boost(self, train, *path):

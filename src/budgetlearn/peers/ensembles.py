@@ -39,9 +39,10 @@ def first_trees(estimator, n_features, sizes=None, node_budgets=None):
     if sizes is None:
         nodes = [predictor.node_count(per_member * (member + 1)) for member in range(members)]
         sizes = np.searchsorted(nodes, node_budgets, side="right").tolist()
-    mean = not hasattr(estimator, "learning_rate")  # boosting adds its trees up
-    how = {"intercept": intercept, "averages": mean, "per_step": 0 if mean else per_member}
-    return [TreeSum(predictor, per_member * min(size, members), **how) for size in sizes]
+    averages = not hasattr(estimator, "learning_rate")  # boosting adds its trees up
+    per_step = 0 if averages else per_member
+    counts = [per_member * min(size, members) for size in sizes]
+    return [TreeSum(predictor, n_trees, intercept, averages, per_step) for n_trees in counts]
 
 
 def check_ensemble(estimator):
@@ -240,19 +241,19 @@ class NodeShares(MetaStaged):
         X, y = train.X, train.targets
         percents = check_increasing(self.percents, "percents", high=100)
         check_number(self.n_full_trees, "n_full_trees", low=1, integer=True)
-        # A seed for the probes, and one for the model.
-        seeds = check_random_state(self.random_state).randint(INT32_MAX, size=2)
+        random = check_random_state(self.random_state)
+        probe_seed, model_seed = random.randint(INT32_MAX, size=2)
         forest, targets = ExtraTreesClassifier, y
         if not is_classifier(self):
             forest, (origin, unit) = ExtraTreesRegressor, origin_and_unit(y)
             targets = (y - origin) / unit
         origins, units = origin_and_unit(X)  # else trees ignore small differences
-        probes = forest(N_PROBES, random_state=seeds[0])
+        probes = forest(N_PROBES, random_state=probe_seed)
         probes = fit_counted(probes, (X - origins) / units, targets).estimators_
         per_tree = np.mean([probe.tree_.node_count for probe in probes])
         self.n_full_ = float(per_tree * self.n_full_trees)
         self.node_budgets_ = [max(1, int(self.n_full_ * share / 100)) for share in percents]
-        self._fit_budgets(X, y, seeds[1])
+        self._fit_budgets(X, y, model_seed)
         self.stage_settings_ = [{"budget_percent": share} for share in percents]
 
 
@@ -335,6 +336,6 @@ class BoostingNodeShares(SklearnStages, NodeShares):
                 f"{smallest}, {self.percents[0]} % of {self.n_full_:.0f} (n_samples={len(X)}). "
                 "Raise percents, or lower max_depth."
             )
-        own = {"n_estimators": largest // most, "random_state": seed}
-        self.estimator_ = fit_counted(clone(self.estimator).set_params(**own), X, y)
+        model = clone(self.estimator).set_params(n_estimators=largest // most, random_state=seed)
+        self.estimator_ = fit_counted(model, X, y)
         self._models = first_trees(self.estimator_, X.shape[1], node_budgets=self.node_budgets_)

@@ -121,8 +121,7 @@ class DIMEClassifier(NetworkPolicy):
             walks.advance(chosen[:, 0])
 
     def _worth(self, known, acquired):
-        # The network's outputs are shares of the remaining entropy, which counts as above 0 even if
-        # rounding makes a prediction certain.
+        # Outputs are shares of the remaining entropy, which counts as above 0 even if rounded to 0.
         shares = evaluate(self._policy, known, acquired).clip(LEAST, 1.0)
         entropy = entr(self._probabilities(known, acquired)).sum(axis=1, keepdims=True)
         return shares * entropy.clip(LEAST)

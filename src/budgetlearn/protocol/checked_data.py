@@ -242,8 +242,7 @@ class Examples:
 
     def joined(self, other):
         """Return these and the other examples, without those of classes unknown in training."""
-        # Models have no column for an unknown class. Only integer targets are classes: in
-        # regression, -1 is a number like others.
+        # Models have no column for an unknown class; in regression, -1 is a number like others.
         if other.y.dtype.kind == "i":
             other = other.take(np.flatnonzero(other.y != -1))
         weighed = self.weight is not None or other.weight is not None

@@ -301,8 +301,7 @@ class BudgetedEstimator(BaseEstimator):
         Parameters
         ----------
         parts : set of str, default=all
-            The parts needed, among "output", "probabilities", "acquired" and "estimate". Others may
-            be None, which saves time.
+            Those needed of "output", "probabilities", "acquired", "estimate"; others may be None.
 
         Yields
         ------

@@ -396,8 +396,7 @@ def _margins(estimator, front, cost, error):
     """Return the margin of each point to the limits on validation data, largest first."""
     margin = pd.Series(np.inf, index=front.index)
     if cost is not None:
-        # Points that can never exceed the limit come first. Costs are shares of the full cost, to
-        # be comparable with error rates.
+        # Points that never exceed the limit come first. Costs are shares, as error rates are.
         tested = ~affords(cost, most_costs(estimator)[front.index])
         margin[tested] = (cost - front["cost"]) / (estimator.feature_costs_.full or 1.0)
     if error is not None:

@@ -1,8 +1,7 @@
 """Fast margin-based cost-sensitive classification (Nan et al. 2014) and its control.
 
 The margins need a score f(x) = b + sum_i f_i(x_i), where feature i, once acquired, pays for the
-whole of f_i. Linear classifiers have f_i(x_i) = w_i x_i; boosted stumps have f_i = the sum of the
-stumps that test feature i, a step function.
+whole of f_i: w_i x_i in linear classifiers, and the sum of the stumps that test i in boosted ones.
 """
 
 from dataclasses import dataclass, field

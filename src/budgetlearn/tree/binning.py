@@ -90,9 +90,8 @@ class BinnedData:
 class Bundles(NamedTuple):
     """The bundles of a coded table.
 
-    A bundle merges columns of zeros and ones that are never one in the same row, such as those of a
-    one-hot category, into one column of codes. This is LightGBM's exclusive feature bundling (Ke et
-    al. 2017) without conflicts.
+    A bundle merges columns of zeros and ones, never one in the same row, as of a one-hot category,
+    into codes: LightGBM's exclusive feature bundling (Ke et al. 2017) without conflicts.
     """
 
     codes: np.ndarray  # (n_bundles, n_samples): number of the member that is one, from 1; 0: none

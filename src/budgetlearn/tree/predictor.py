@@ -79,8 +79,7 @@ class Walk(NamedTuple):
 
     # float64 (n_samples, n_values): sum over the trees of the values of the leaves reached.
     values: np.ndarray | None
-    # int32 (n_samples, n_values): number of trees that vote for each column. A tree votes for the
-    # largest value of its leaf, and for the first one in a tie.
+    # int32 (n_samples, n_values): votes of trees, each for the first largest value of its leaf.
     votes: np.ndarray | None
     leaves: np.ndarray | None  # int32 (n_samples, n_trees): node ids of each `Tree`
     acquired: np.ndarray | None  # bool (n_samples, n_features): tested on the path of any tree
