@@ -143,7 +143,8 @@ def _each_run(points, schedules, expected):
     for key in counted.itertuples(index=False, name=None):
         rows = places.get(key, np.zeros(0, dtype=int))
         used = rows[never_undercut(test[rows, 0])]
-        yield key, (key[0], key[1], key[3]), test[used].T, valid[rows].T
+        dataset, costs, _, run = key
+        yield key, (dataset, costs, run), test[used].T, valid[rows].T
 
 
 def area_table(points, schedules=None, expected=None):

@@ -76,8 +76,7 @@ def ranking_of(summary, methods):
     # A case is missing in the table if the constant failed in every run.
     n_rivals = rivals.groupby(CASE).size().reindex(means.index)
     means = means[means.index.isin(n_rivals.index[n_rivals == n_rivals.max()])]
-    # If fewer than two methods have all of these cases, as with data sets of two tasks, the most
-    # frequent set of methods decides.
+    # With data sets of two tasks, few methods have all cases: the most frequent set decides.
     if means.notna().all().sum() < 2 < means.shape[1]:
         shared = means.notna().apply(tuple, axis=1)
         means = means[shared == shared.value_counts().idxmax()]

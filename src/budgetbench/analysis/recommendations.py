@@ -5,7 +5,6 @@ number of tries. Half of the test rows, which chose nothing within a method, cho
 here. The other half estimates the score to expect (`budgetbench.study.runs.choosing_rows`).
 """
 
-import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -150,8 +149,8 @@ class _Chooser:
             gains = [one.choice - free.choice for one in rivals]
             # The best of equally many useless methods hardly exceeds this gain.
             least = -ndtri(LEVEL / len(gains)) * self._error(gains) if gains else 0.0
-            ahead = (gain.mean() > least for gain in gains)
-            offers = [*itertools.compress(rivals, ahead), free]
+            ahead = [one for one, gain in zip(rivals, gains, strict=True) if gain.mean() > least]
+            offers = [*ahead, free]
         return sorted(offers, key=lambda one: (-one.choice.mean(), one.paid.mean()))
 
     def _chosen(self, ranked, current):

@@ -54,7 +54,8 @@ def download(url, path, label):
     wait, end = FIRST_WAIT, time.monotonic() + MOST_SECONDS
     for attempt in range(1, ATTEMPTS + 1):
         try:
-            return _download_once(url, path, label, end)
+            _download_once(url, path, label, end)
+            return
         except requests.HTTPError as error:
             status = error.response.status_code
             if status not in _TRY_AGAIN or attempt == ATTEMPTS:
@@ -69,7 +70,6 @@ def download(url, path, label):
             raise DatasetError(f"not complete after {MOST_SECONDS} s")
         time.sleep(wait)
         wait *= 2
-    return None
 
 
 def _download_once(url, path, label, end):

@@ -113,8 +113,8 @@ def _prepared(spec, folder):
         logger.info("%s: the words of column %r are coded: %s", spec.id, name, coded)
     about = {name: getattr(spec, name) for name in ("id", "title", "task", "licence", "citation")}
     gaps = spec.kind == "csv" and spec.parameters.get("missing") == MEDIAN
-    content = {**vars(table), "class_names": class_names, "gaps": gaps}
-    return Dataset(**about, **content, source=spec.digest)
+    source = spec.digest
+    return Dataset(**about, **vars(table), class_names=class_names, gaps=gaps, source=source)
 
 
 def _read(spec, folder):
@@ -141,8 +141,7 @@ def target_of(spec, y):
     """Return a `Dataset` with this target and one column of zeros, which is enough for a split."""
     table = Table(np.zeros((len(y), 1)), y, ("any",))
     table, names = make_target(table, spec.task, spec.labels)
-    about = {"id": spec.id, "title": spec.title, "task": spec.task}
-    return Dataset(**about, **vars(table), class_names=names)
+    return Dataset(spec.id, spec.title, task=spec.task, class_names=names, **vars(table))
 
 
 def make_target(table, task, rules):

@@ -56,8 +56,7 @@ class DatasetSpec:
     folder: str | None = None  # "local" only: the folder of the files
     instructions: str = ""  # "local" only: how the user gets the files
     unmeasured: float | None = None  # rows in which every feature has this value are dropped
-    # Expected numbers, None if unknown: rows of train, validation and test in `parts`, of each
-    # class in the order of the codes in `classes`.
+    # Expected numbers of rows, None if unknown: in train, validation and test; by class code.
     rows: int | None = None
     features: int | None = None
     queries: int | None = None

@@ -158,8 +158,7 @@ def script_data(cases, display):
 @cache
 def drawing_library():
     """Return Vega, Vega-Lite and Vega-Embed as one script (all three BSD-3-Clause)."""
-    # From the installed package, as the page must work without a network. Another process makes the
-    # bundle, as vl_convert would block all threads of this one.
+    # The page must work without a network. In another process, as vl_convert blocks all threads.
     bundle = "vl_convert.javascript_bundle('globalThis.vegaEmbed = vegaEmbed;')"
     code = f"import sys, vl_convert; sys.stdout.write({bundle})"
     command = [sys.executable, "-X", "utf8", "-c", code]

@@ -95,8 +95,9 @@ def reproduction_page(found):
     marks = {name: _place(share) for name, share in band.items()}
     tables = groupby(found.matrix.to_dict("records"), key=itemgetter("paper", "table"))
     tables = [(*names, [_cell(row, found) for row in rows]) for names, rows in tables]
-    more = {"counts": counts, "tables": tables, "width": _WIDTH, **marks}
-    return _rendered("reproduction.html.j2", found, **more)
+    return _rendered(
+        "reproduction.html.j2", found, counts=counts, tables=tables, width=_WIDTH, **marks
+    )
 
 
 def _rendered(template, found, **more):

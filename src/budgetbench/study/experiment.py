@@ -1,7 +1,6 @@
 """Fit a method in one run at each of its settings, and return rows for `records`.
 
-Stages are charged and scored on validation and test data. Validation scores later choose among the
-operating points of all settings.
+Stages are charged and scored on validation and test data; validation scores choose among them.
 """
 
 import hashlib
@@ -50,8 +49,7 @@ def settings_of(method, spec, study_seed, dataset):
     more = MOST_MORE if "seconds_of" in spec else 1
     for _ in range(spec["tries"] * more - 1):
         space = spaces[random.integers(len(spaces))]
-        # Sorted by the parameter's last name, so that neither the order of lines in the methods
-        # file nor the group of a parameter changes the draws.
+        # By the last name, so that neither the file's order nor a parameter's group changes draws.
         names = sorted(space, key=lambda name: name.rpartition("__")[2])
         drawn = {name: _drawn(space[name], random) for name in names}
         if drawn not in settings:
@@ -278,9 +276,11 @@ def _charged(model, run, scoring, X, y, queries, choosing=None):
         of_all = score(np.arange(len(y)))
         if not np.isfinite(of_all):  # a NaN would stop the whole report
             raise ValueError(f"{scoring} of {len(y)} rows is {of_all}: enlarge that part")
-        sides = [()] * 2 if choosing is None else map(np.flatnonzero, (choosing, ~choosing))
-        # NaN for a half with too few rows for a score.
-        choice, held_out = (score(side) if len(side) > 1 else np.nan for side in sides)
+        choice, held_out = np.nan, np.nan
+        if choosing is not None:
+            # NaN for a half with too few rows for a score.
+            sides = np.flatnonzero(choosing), np.flatnonzero(~choosing)
+            choice, held_out = (score(side) if len(side) > 1 else np.nan for side in sides)
         square = mean_squared_error(y, stage.output) if run.task == "regression" else np.nan
         estimate = np.nan if stage.estimate is None else stage.estimate.mean()
         measured = {

@@ -99,8 +99,7 @@ def schedule_points(points, importance, time_limit=None):
         if len(failed):
             frames.append(failed.head(1))
             continue
-        # Every row of a sequence has the time and number of its fits, and one of them has stage 0.
-        # The importance adds its time and one model.
+        # Each row of a sequence has all its time and fits: take stage 0's. Importance adds a model.
         taken = importance.loc[importance["run"] == number, SECONDS].iloc[0]
         fits = part.loc[part["stage"] == 0, _ADDED].sum().add([*taken, 1])
         seconds = fits["fit_seconds"]

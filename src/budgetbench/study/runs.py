@@ -137,9 +137,9 @@ def iterate(dataset, splits, costs, costs_kind, study_seed):
             valid=valid,
             test=test,
             study_seed=study_seed,
-            valid_queries=None if queries is None else queries[rows[1]],
-            test_queries=None if queries is None else queries[rows[2]],
-            choosing=choosing[rows[2]],
+            valid_queries=None if queries is None else queries[rows[VALID]],
+            test_queries=None if queries is None else queries[rows[TEST]],
+            choosing=choosing[rows[TEST]],
             source=dataset.source,
         )
 

@@ -66,9 +66,9 @@ def overview_figure(report, narrow=False):
             axes.step(x, y, where="post", **marked_line(method, len(x)))
             ends.append((method.label, y[-1], method.colour))
         constant = display.methods[CONSTANT]
-        level = {"color": constant.colour, "linestyle": "--", "linewidth": 1.2}
-        axes.axhline(free.mean(), label=constant.label, **level)
-        ends.append((constant.label, free.mean(), constant.colour))
+        label, colour = constant.label, constant.colour
+        axes.axhline(free.mean(), label=label, color=colour, linestyle="--", linewidth=1.2)
+        ends.append((label, free.mean(), colour))
         split_axis(axes)
         axes.set(xlim=(0, 1), xlabel="budget (% of what all features cost)")
         title = fill(display.case_title(*case), 34 if narrow else 68)

@@ -55,7 +55,8 @@ class CostCurves(Section):
             for method in display.methods.values():
                 own = frame[frame["method"] == method.id]
                 if len(own):
-                    (_draw_control if method.control else _draw_curve)(axes, own, method)
+                    draw = _draw_control if method.control else _draw_curve
+                    draw(axes, own, method)
             axes.set(ylabel=f"test {score}", title=fill(display.case_title(dataset, costs), 56))
             # Papers with given costs print errors, papers with random costs print accuracies.
             if score == "accuracy" and costs != "random":

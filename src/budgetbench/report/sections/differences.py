@@ -18,8 +18,8 @@ class Differences(Section):
     def tables(self, report):
         results, display = report.results, report.display
         methods, reference = display.rivals(results.summary), paired.reference_of(results)
-        known = display.test_ratios, display.bounded
-        each = paired.difference_table(results.areas, methods, reference, *known)
+        ratios, bounded = display.test_ratios, display.bounded
+        each = paired.difference_table(results.areas, methods, reference, ratios, bounded)
         return {"differences": each, "differences_overall": paired.overall_table(each)}
 
     def context(self, report):

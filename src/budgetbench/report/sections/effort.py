@@ -38,8 +38,8 @@ class Effort(Section):
         if self._other:
             # Includes the fits beyond equal tries, which all other tables omit.
             whole = report.display.under(ACQUISITION, report.all_points)
-            known = self.study.beyond_tries(whole), self._other, report.results.expected
-            tables["equal_seconds"] = equal_seconds_table(whole, *known)
+            beyond, expected = self.study.beyond_tries(whole), report.results.expected
+            tables["equal_seconds"] = equal_seconds_table(whole, beyond, self._other, expected)
         return tables
 
     def summary(self, report):

@@ -142,8 +142,8 @@ class Staircases(_OnRequest):
                     # All lines end at the same budget, so that none looks better for being longer.
                     look = {"color": method.colour, "linestyle": method.line, "linewidth": 1.6}
                     look |= {"label": method.label}
-                    ends = [*cost, run["valid_cost"].max()], [*score, score[-1]]
-                    axes.step(*ends, where="post", **look)
+                    x, y = [*cost, run["valid_cost"].max()], [*score, score[-1]]
+                    axes.step(x, y, where="post", **look)
                     axes.plot(cost, score, method.marker, color=method.colour, markersize=4)
                 axes.set(title=title, xlabel="budget")
                 axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), fontsize=9, ncols=2)
@@ -206,8 +206,8 @@ class SolutionSpace(_OnRequest):
             # The best schedule of all subsets bounds every search.
             best = space.iloc[pareto_indices(space["cost"], space["score"])]
             look = {"color": "#222222", "linewidth": 1.2, "label": "best schedule"}
-            ends = [*best["cost"], space["cost"].max()], [*best["score"], best["score"].iloc[-1]]
-            axes.step(*ends, where="post", **look)
+            x, y = [*best["cost"], space["cost"].max()], [*best["score"], best["score"].iloc[-1]]
+            axes.step(x, y, where="post", **look)
             # Only two sequences are numbered, as more labels would overlap.
             others = visited[~visited["sequence"].isin(_NUMBERED)]
             look = {"marker": "x", "s": 30, "color": "#009e73", "linewidths": 1.2}
@@ -258,8 +258,8 @@ class OwnCost(Section):
             return {"own_cost": style.message_figure("No run completed.")}
         methods = [name for name in self._methods if (table["method"] == name).any()]
         cases = display.cases(table)
-        size = 1.8 + 3.4 * len(methods), 2.0 + 0.5 * len(cases)
-        with style.drawing(*size, len(methods)) as (figure, grid):
+        width, height = 1.8 + 3.4 * len(methods), 2.0 + 0.5 * len(cases)
+        with style.drawing(width, height, len(methods)) as (figure, grid):
             entries = {}  # of the legend, which has each rival once
             for axes, name in zip(grid, methods, strict=True):
                 _draw_panel(axes, table[table["method"] == name], display, cases)

@@ -128,7 +128,6 @@ def _who_wins(leads, display):
         few = {1: "the one data set compared", 2: compared.replace("2", "both")}
         where = few.get(len(leads), f"all {compared}")
         return f"{wins.index[0]} has the best mean AUP on {where}."
-    # All methods that are best on some data set are named.
     shares = [f"{label} on {n}" for label, n in wins.items()]
     shares += [f"several tied on {n_equal}"] if n_equal else []
     return f"Best mean AUP, of {compared}: {', '.join(shares)}."
