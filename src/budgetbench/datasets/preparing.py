@@ -141,7 +141,7 @@ def target_of(spec, y):
     """Return a `Dataset` with this target and one column of zeros, which is enough for a split."""
     table = Table(np.zeros((len(y), 1)), y, ("any",))
     table, names = make_target(table, spec.task, spec.labels)
-    return Dataset(spec.id, spec.title, task=spec.task, class_names=names, **vars(table))
+    return Dataset(id=spec.id, title=spec.title, task=spec.task, class_names=names, **vars(table))
 
 
 def make_target(table, task, rules):

@@ -89,7 +89,7 @@ class BudgetedEstimator(BaseEstimator):
         which : sequence of int
             Ascending indices of stages; `_default_stage()` may be one beyond the last stage.
         want : set of str
-            The parts that must be computed: "output", "probabilities", "acquired", "estimate".
+            The parts to compute, of "output", "probabilities", "acquired" and "estimate".
         """
 
     @property
