@@ -65,7 +65,8 @@ def refuse_blank_twins(words, where):
         if first != word:
             alike = f"{first!r} and {word!r} differ only in blanks"
             if first.split() != word.split():
-                alike = f"{first!a} and {word!a} look the same: Unicode writes accents in two ways"
+                why = "look the same: Unicode has two ways to write accents"
+                alike = f"{first!a} and {word!a} {why}"
             raise DatasetError(f"{where}: {alike}. Write them the same way.")
 
 
