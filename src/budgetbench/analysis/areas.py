@@ -164,6 +164,7 @@ def area_table(points, schedules=None, expected=None):
         curves = (CostAccuracyCurve(*test), baseline), (CostAccuracyCurve(*valid), start)
         areas = [curve.area(1.0, below) for curve, below in curves]
         status = OK if n_points else statuses.get(key, "missing: it left no record")
+        # Without the constant's score the area is unknown.
         if np.isnan(baseline):
             areas = [np.nan, np.nan]
             status = f"failed: {CONSTANT} failed in this run" if status == OK else status

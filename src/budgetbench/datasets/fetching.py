@@ -105,6 +105,7 @@ def fetch(spec, folder, data_dir=None, offline=False):
         data_dir = os.environ.get(DATA_DIR_VARIABLE) or None
     paths = [folder / file.path for file in spec.files]
     pairs = zip(map(pinned, spec.files, paths), paths, strict=True)
+    # Missing or wrong files, each with its problem.
     absent = [(file, problem) for file, path in pairs if (problem := check_file(file, path))]
     if not absent:
         return paths  # without writing anything, as the folder may be read-only

@@ -171,6 +171,7 @@ class Comparison:
         decided = [None] * len(found)
         if self.n_classes is not None:
             if method.name != "constant":
+                # One temperature for all repeats.
                 weights = None if weight is None else np.tile(weight, len(found))
                 labels = np.tile(y, len(found))
                 temperature = fit_temperature(found.reshape(-1, self.n_classes), labels, weights)

@@ -39,6 +39,7 @@ class TreeSource:
             for tree in known:
                 self._acquire(tree, acquisitions)
         for tree, seed in zip(self._growing(rule, seeds, acquisitions), seeds, strict=False):
+            # The seed reproduces the sample of the tree, which need not be kept.
             if prune is not None and (left_out := self.draw(seed) == 0).any():
                 losses = self._losses(tree)
                 tree = pruned(tree, self.examples, losses, left_out, acquisitions, prune)

@@ -385,6 +385,7 @@ class StageModels:
     @classmethod
     def fit(cls, table, feature_sets, kinds, seed, n_jobs=None):
         """Fit a model of each of the `kinds`, a dict by name, on each distinct set of features."""
+        # Orders often share a set, whose models are fitted once.
         distinct = sorted({ascending(features) for features in feature_sets}, key=len)
         # Start with the largest tables, so that threads finish at about the same time.
         keys = [(name, features) for features in reversed(distinct) for name in kinds]

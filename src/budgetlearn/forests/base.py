@@ -290,6 +290,7 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
 
     def _walks(self, X, which, parts):
         """Yield the index and the walk of each stage."""
+        # Several stages share one continued walk.
         if len(which) > 1 and self._incremental:
             walks = enumerate(self._predictor.staged_walk(X, **parts))
             yield from ((index, walk) for index, walk in walks if index in which)

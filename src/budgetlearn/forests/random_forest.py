@@ -33,8 +33,10 @@ def grown(forest, data, train, rule, seeds, features=None):
 
 def fit_drawn(forest, train, seeds, impurity):
     """Grow the trees of a forest on bootstrap samples, and predict out of bag if it asks for it."""
+    # Constant features count as drawn, as in Breiman's and scikit-learn's forests.
     rule = forest._rule(train.X.shape[1], impurity=impurity)
     data = forest._codes(train.X, forest._binned)
+    # Drawn before the trees grow, so that threads do not change the forest.
     forest.tree_seeds_ = forest._tree_seeds(seeds)
     forest._set_trees(grown(forest, data, train, rule, forest.tree_seeds_))
     if forest.oob_score:
@@ -119,6 +121,8 @@ LEAST_PRICE = 1e-4
 
 def drawing_odds(feature_costs):
     """Return each feature's probability in the draw at a node, p_j = (1/c_j) / Σ_k (1/c_k)."""
+    # A member of a group counts with its own price plus the group's charge. Prices below a
+    # ten-thousandth of the highest one, including 0, count as that much.
     prices = feature_costs.alone
     highest = prices.max() or 1.0
     odds = highest / np.maximum(prices, LEAST_PRICE * highest)

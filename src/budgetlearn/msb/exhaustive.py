@@ -104,6 +104,7 @@ class ExhaustiveSearch(SubsetSearch):
         self.resumed_seconds_ = float(known.seconds[self.subsets_[done]].sum())
         count_fit(int(done.sum()))  # a checkpoint changes no count
         self._score(self.subsets_[~done], known, data)
+        # Bit j of a code stands for variable j.
         acquired = (self.subsets_[:, None] >> np.arange(n_variables) & 1).astype(bool)
         self.subset_costs_ = self.feature_costs_.total(acquired)
         self.subset_scores_ = known.scores[self.subsets_]
@@ -232,6 +233,7 @@ class SubsetScores:
     def _read(self):
         """Read the scores from the file, and cut off an incomplete last line."""
         content = self.path.read_bytes()
+        # An interruption may have cut the last line.
         whole = content[: content.rfind(b"\n") + 1]
         head, _, lines = whole.decode("utf-8", "replace").partition(f"\n{COLUMNS}\n")
         if head != f"# {self._header}":

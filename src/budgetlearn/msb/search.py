@@ -161,6 +161,7 @@ class SequenceProblem:
         """Return a fitted model on some variables without scoring or storing it."""
         X, y = self.train
         columns = list(variables)
+        # Seeded by its variables, so neither the order of visits nor n_jobs changes a model.
         model, seed = clone(self.estimator), derive_seed(self.seed, *variables)
         names = [name for name in model.get_params() if name.split("__")[-1] == "random_state"]
         model.set_params(**dict.fromkeys(names, seed))

@@ -182,6 +182,7 @@ class SAMMERClassifier(ClassifierMixin, BaseEstimator):
             self.estimators_.append(member)
             self.trees_.append(replace(tree, value=votes))
             reached = votes[member.apply(X, check_input=False)]
+            # Without errors, the next tree would be the same.
             if (reached.argmax(axis=1) == labels).all():
                 break
             own = reached[np.arange(len(X)), labels] / (self.classes_.size - 1)
@@ -280,6 +281,7 @@ class GIFNodeShares(NodeShares):
 
     def _fit_budgets(self, X, y, seed):
         own = clone(self.estimator).set_params(random_state=seed, n_jobs=self.n_jobs)
+        # Jointly fitted values are valid for one size only, so fit a forest for each budget.
         grown = self.node_budgets_ if own.joint_fit else self.node_budgets_[-1:]
         self.forests_ = [clone(own).set_params(node_budget=budget).fit(X, y) for budget in grown]
         self.estimator_ = self.forests_[-1]

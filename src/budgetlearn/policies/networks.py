@@ -116,6 +116,7 @@ class Training:
         """Train a predictor on random masks."""
         for _ in self.descend([predictor], n_steps):
             rows = self.rows(n_rows)
+            # The number of features is uniform between 0 and `most`.
             sizes = self.torch.randint(most + 1, (n_rows, 1), generator=self.random)
             mask = (self.uniform((n_rows, self.X.shape[1])).argsort(dim=1) < sizes).float()
             self.loss(predictor, self.X[rows], mask, self.y[rows]).backward()

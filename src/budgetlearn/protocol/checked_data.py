@@ -157,6 +157,7 @@ def refuse_missing(estimator, missing, absent):
     """Raise `MissingValueError` for cells, as from `missing_cells`, and for absent columns."""
     if missing is None:
         return
+    # The message names the first cell in reading order and counts the others.
     rows, features = np.nonzero(missing)
     labels = estimator.feature_costs_.labels
     if labels[features[0]] not in absent:

@@ -233,6 +233,7 @@ def answer(request, source, ledger, fallback, missing_ok):
     missing = allowed & np.isnan(values) & (not missing_ok[feature])
     if missing.any() and not fallback:
         raise MissingValueError(missing_message(rows[missing], ledger.costs.labels[feature]))
+    # Unavailable values are not charged.
     owned = allowed & ~missing
     ledger.acquire(rows if owned.all() else rows[owned], feature)
     return Answer(values, ~owned)

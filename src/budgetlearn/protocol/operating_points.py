@@ -311,6 +311,7 @@ def certified(estimator, outcomes, y, cost, error, confidence):
     # For a fixed sequence, the order must not depend on the calibration data.
     order = _margins(estimator, front, cost, error).index
     tested = calibrated.loc[order].rename_axis("stage").reset_index()
+    # The first failure ends the sequence; later points do not count as tested.
     passed = (tested["p_value"] <= level).cumprod().astype(bool)
     kept = front.loc[tested.loc[passed, "stage"]]
     if kept.empty:

@@ -186,6 +186,7 @@ def schema_of(tables):
     for name, frame in sorted(tables.items()):
         schema[name] = []
         for column, dtype in frame.dtypes.items():
+            # All spreads are over runs.
             other = "standard deviation over runs" if "sd" in column.split("_") else ""
             meaning = meanings.get(f"{name}.{column}", meanings.get(column, other))
             kind = kinds.get(dtype.kind, "Text")
