@@ -23,6 +23,7 @@ from budgetlearn.cascade.pool import (
     above_constant,
     best_at_each_cost,
     between,
+    calibrated_numbers,
     candidates,
     class_evidence,
     exit_stages,
@@ -270,6 +271,19 @@ def test_numbers_are_expected_to_lose_their_distance_to_the_reference():
     np.testing.assert_allclose(evidence.scores, [[0.75, -1.25], [1, 0.75]])
     np.testing.assert_array_equal(evidence.confidence, -predictions)  # sure where little changes
     assert evidence.best_score == pytest.approx(0.875)
+    # A reference that is too close to the mean, and elsewhere, would promise the mean a gain.
+    random = np.random.default_rng(0)
+    y, weight = random.standard_normal((2, 200))
+    table = replace(table_of(y, None), weight=np.exp(weight))
+    said = 5 + 0.5 * (y + random.standard_normal(200))
+    calibrated = calibrated_numbers(said[:, None], table)
+    constant = np.full((2, 200, 1), table.constant)
+    evidence = number_evidence(Trace(None, constant, None, None), y, table, calibrated[:, 0])
+    assert evidence.best_score == pytest.approx(np.cov(said, y, aweights=table.weight)[0, 1] ** 2
+                                                / np.cov(said, aweights=table.weight)
+                                                / np.cov(y, aweights=table.weight))  # fmt: skip
+    assert evidence.best_score == pytest.approx(table.mean(evidence.expected_losses[0]))
+    assert (calibrated_numbers(-said[:, None], table) == table.constant).all()
 
 
 def test_the_error_of_r2_counts_that_the_variance_is_of_the_same_rows():

@@ -217,6 +217,8 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         share = confirmed_share(table, self.feature_costs_, fixed, reference, seed, self.n_jobs)
         stages = (stage for each in traces for stage in each.predictions)
         reference = pool.best_informed(table, reference, stages, share)
+        if table.n_classes is None:
+            reference = pool.calibrated_numbers(reference, table)
         entries = []
         for trace in traces:
             self._say(f"the points of {trace.order.name}")

@@ -216,6 +216,19 @@ def number_evidence(trace, changes, table, reference):
     return Evidence(trace, table, -changes, losses, scores, best)
 
 
+def calibrated_numbers(predictions, table):
+    """Return numbers (n_samples, 1), moved and stretched to the least squared error.
+
+    Trees predict numbers too close to the mean, and overfitted ones too far from it. Squared errors
+    of other predictions are then not the sum of the reference's and of the squared difference from
+    it, and expected scores of early stages are too high or too low.
+    """
+    said = predictions[:, 0] - table.mean(predictions[:, 0])
+    spread = table.mean(said**2)
+    slope = table.mean(said * table.y) / spread if spread else 1.0
+    return (table.constant + max(0.0, slope) * said)[:, None]
+
+
 def settled_in_cells(confidence, stages, X, final):
     """Return confidences with large cells of identical rows replaced by the final models' values.
 
