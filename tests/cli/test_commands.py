@@ -48,6 +48,10 @@ def test_a_price_that_differs_between_rows_has_its_error_beside_it(folder, told,
     curve = SavedModel.load("m.joblib").steps()
     row = curve[curve["cost_se"] > 0.005].iloc[0]
     assert f" {least(row['cost'])} ± {row['cost_se']:.2f}  " in out
+    # A cap alone does not lead to a stage that the curve lacks.
+    status, out, _ = told("predict", "m.joblib", "table.csv", "--max-cost", "5", "--fallback")
+    assert status == 0
+    assert pd.read_csv(io.StringIO(out))["cost"].between(0, 5).all()
 
 
 def test_without_prices_each_column_costs_1(folder, told):
@@ -279,10 +283,13 @@ def test_the_doubt_of_what_is_held_out_is_that_of_so_many_ids(folder, told):
         words = ("fit", "table.csv", "--target", "ill", "--method", method, "--minutes", "1e-5")
         assert told(*words, "--id", "who", "--out", "m.joblib")[0] == 0
         saved = SavedModel.load("m.joblib", trust=True)
+        scores = {"test_score": saved.n_rows[2]}
+        if method == "budgetrf":
+            scores["score"] = saved.n_rows[1]  # on validation rows
         for row in (saved.curve.iloc[0], saved.free):
-            right, n = row["test_score"], saved.n_rows[2] / 4
-            wanted = np.sqrt(right * (1 - right) / (n - 1))
-            assert row["test_score_se"] == pytest.approx(wanted)
+            for score, n_rows in scores.items():
+                wanted = np.sqrt(row[score] * (1 - row[score]) / (n_rows / 4 - 1))
+                assert row[f"{score}_se"] == pytest.approx(wanted)
 
 
 def test_the_same_seed_gives_the_same_schedule(folder, told):

@@ -425,7 +425,8 @@ def test_the_expected_spread_is_that_of_the_rows_held_out(models):
     assert fixed.expected_cost(fixed.stage(), 100)[1] == 0
     # In groups of two alike, the error of the mean grows, but not the spread of new rows.
     groups = costs.argsort().argsort() // 2
-    saved.curve = _curve(saved.model, *held_out(saved, models), groups=groups)
+    examples = held_out(saved, models)
+    saved.curve = _curve(saved.model, (*examples, {}), *examples, groups=groups)
     error = np.sqrt(24 / 23 * np.square(np.bincount(groups, costs - costs.mean())).sum()) / 48
     assert error > 1.3 * costs.std() / np.sqrt(48)
     margin = saved.expected_cost(saved.stage(), 10)[1]

@@ -21,9 +21,9 @@ from budgetlearn.cli.commands import run
 from budgetlearn.cli.output import least, money
 from budgetlearn.cli.predict import Case, _sure
 from budgetlearn.cli.saved_model import SavedModel
-from budgetlearn.cli.serve import conversation
+from budgetlearn.cli.serve import conversation, enough
 from budgetlearn.cli.table import _numbers_rows
-from budgetlearn.costs import affords
+from budgetlearn.costs import FeatureCosts, affords
 from tests.cli.conftest import FIT, PRICES, QUICK, patients
 from tests.looping import check_each
 
@@ -77,6 +77,10 @@ def test_a_price_that_is_shown_is_a_budget_that_buys_its_line():
         shown = float(least(cost))
         assert affords(shown, cost)
         assert shown - cost < (0.0101 if cost >= 0.1 else 0.0101 * cost + 1e-300)
+    curve = pd.DataFrame({"cost": [0.0, 8.861, 8.869, 9.0], "score": [0.5, 0.6, 0.7, 0.8]})
+    of_curve = SimpleNamespace(curve=curve)  # a budget of 8.87 buys the better one
+    assert [*SavedModel.steps(of_curve).index] == [0, 2, 3]
+    assert [*SavedModel.steps(of_curve, also=1).index] == [0, 1, 2, 3]
 
 
 def test_small_prices_are_shown_as_they_are(folder, told):
@@ -617,3 +621,7 @@ def test_the_end_of_a_case_says_why(of_zips):
     assert "no other available column within the limits is worth its price. 0 of 1" in told
     capped = conversation(of_zips, None, 0.5, [])["enough"]
     assert "available column within the limits" in capped
+    saved = SimpleNamespace(costs=FeatureCosts([0.3]), model=of_zips.model)
+    session = SimpleNamespace(cost=0.1 + 0.2)  # not 0.3
+    case = SimpleNamespace(next=None, saved=saved, session=session, given=1)
+    assert enough(case).endswith(" 1 of 1 columns known; 0 saved.")

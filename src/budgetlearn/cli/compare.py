@@ -168,8 +168,7 @@ def read_study(folder, root, trust=False):
 
 
 @click.command()
-@options.table
-@options.columns
+@options.of_table
 @click.option("--name", help="Name of the study: a-z, 0-9 and -.  [default: the table's]")
 @click.option("--methods", multiple=True, help="Method, such as msb; repeatable.  [default: ten]")
 @click.option(
@@ -282,9 +281,8 @@ def _snakemake(command, root):
 @options.out
 @options.max_rows(100_000, "draw this many rows at random")
 @options.minutes
-@options.trust
 @options.jobs
-@options.debug
+@options.trusting
 def recommend(folder, budget, n_bytes, guaranteed, out, max_rows, minutes, trust, jobs):
     """Fit the best method for a budget: the winner of a comparison (FOLDER), or a better one.
 

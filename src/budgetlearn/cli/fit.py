@@ -65,8 +65,7 @@ OTHERS = "other paths"
 
 
 @click.command()
-@options.table
-@options.columns
+@options.of_table
 @click.option(
     "--method", type=click.Choice(NAMES), default=AUTO, help="auto takes the best for each budget."
 )
@@ -189,7 +188,8 @@ def sampled(table, most, random):
 
 def parts_of(table, rows, random, guaranteed=False, whole=False):
     """Return the rows for training, for validation, for testing (held out) and for calibration."""
-    _refuse_rare_classes(table, rows)
+    if table.task == CLASSIFICATION:
+        _refuse_rare_classes(table, rows)
     # The held-out rows are drawn first, to be the same with and without --guaranteed.
     rest, test = _split(table, rows, TEST, random)
     rest, calibration = _split(table, rest, CALIBRATION, random) if guaranteed else (rest, rest[:0])
@@ -202,8 +202,6 @@ def parts_of(table, rows, random, guaranteed=False, whole=False):
 
 
 def _refuse_rare_classes(table, rows):
-    if table.task != CLASSIFICATION:
-        return
     labels, codes = np.unique(table.y, return_inverse=True)
     counts = np.bincount(codes[rows], minlength=labels.size)
     rare = np.flatnonzero(counts < FEWEST_OF_CLASS)
@@ -253,8 +251,13 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
     validation = () if auto or grouped else valid_data
     estimator.fit(*train_data, *validation, **of(train, *wanted))
     certificate = estimator.certify(*calibration_data, cost=about["budget"]) if guaranteed else None
-    curve = _curve(estimator, *test_data, **of(test, *known))
-    says, row = _nothing(estimator, curve, train_data, validation, test_data, of(test, "groups"))
+    # The rows on which the estimator measured its own points, and their groups.
+    own_data, own_rows = (valid_data, parts[1]) if validation else (train_data, train)
+    own = *own_data, of(own_rows, "groups")
+    curve = _curve(estimator, own, *test_data, **of(test, *known))
+    says, row = _nothing(
+        estimator, curve, train_data, validation, own, test_data, of(test, "groups")
+    )
     scored = ("score", "score_se", "test_score", "test_score_se")
     # Ranges are for measurements: codes have no unit, and new dates are later ones.
     others = {*encoder.categories_, *table.reading["dates"]}
@@ -278,7 +281,7 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
     return saved
 
 
-def _nothing(estimator, curve, train, valid, test, groups):
+def _nothing(estimator, curve, train, valid, own, test, groups):
     """Return what is predicted if nothing is bought, and its row of scores as in the curve."""
     # A line of the schedule that buys nothing predicts it, as the first line of `auto` does.
     buys_nothing = (curve["n_features"] == 0).to_numpy()
@@ -290,23 +293,24 @@ def _nothing(estimator, curve, train, valid, test, groups):
     if not np.array_equal(constant.constant_, estimator.constant_):  # it learned from both parts
         X, y = map(np.concatenate, zip(train, valid, strict=True))
         constant.fit(pd.DataFrame(X, columns=test[0].columns), y, *valid)
-    return constant.predict(test[0])[0], _curve(constant, *test, **groups).iloc[0]
+    return constant.predict(test[0])[0], _curve(constant, own, *test, **groups).iloc[0]
 
 
-def _curve(estimator, X_test, y_test, **about):
-    points = estimator.operating_points_
+def _curve(estimator, own, X_test, y_test, **about):
+    points, (X_own, y_own, groups) = estimator.operating_points_, own
     curve = points[["cost", "cost_se", "score", "score_se", "n_features", "variables"]].copy()
     held_out = estimator.measure(X_test, y_test, **about)
+    if groups and not has_fit_parameter(estimator, "groups"):  # others count single rows
+        curve = curve.assign(**estimator.measure(X_own, y_own, **groups)[["cost_se", "score_se"]])
     if isinstance(estimator, AutoBudget):
         curve["method"] = [setting["method"] for setting in points["setting"]]
         curve["everything"] = np.arange(len(curve)) == len(curve) - 1
     elif hasattr(estimator, "classes_"):
         # That n rows are all right does not show the error of n + 1 in n + 2 (Laplace).
-        n = pd.Series(about.get("groups", range(len(y_test)))).nunique(dropna=False)
-        unseen = {"score_se": {0.0: np.sqrt((n + 1) / n) / (n + 2)}}
-        curve, held_out = curve.replace(unseen), held_out.replace(unseen)
-    for name in ("cost", "cost_se", "score", "score_se"):
-        curve[f"test_{name}"] = held_out[name].to_numpy()
+        for points, y, known in ((curve, y_own, groups), (held_out, y_test, about)):
+            n = rows_of_groups(known.get("groups", np.arange(len(y))))[0].size
+            points["score_se"] = points["score_se"].replace(0, np.sqrt((n + 1) / n) / (n + 2))
+    curve = curve.join(held_out[["cost", "cost_se", "score", "score_se"]].add_prefix("test_"))
     # Groups change the error of the mean, but not how much single rows differ.
     alone = estimator.measure(X_test, y_test) if "groups" in about else held_out
     curve["test_cost_sd"] = alone["cost_se"].to_numpy() * np.sqrt(len(y_test))

@@ -78,7 +78,8 @@ reading = _all(  # how to read a table
     ),
 )
 row_id = click.option("--id", "row_id", help="Column that names the rows; never a feature.")
-columns = _all(  # what the columns of a table are
+of_table = _all(  # a table, and what its columns are
+    table,
     click.option("--target", required=True, help="Column to predict."),
     click.option(
         "--costs",

@@ -140,7 +140,7 @@ def print_schedule(saved):
     put_aside = f", {calibration:,} to calibrate" if calibration else ""
     drawn = f", drawn from {saved.n_drawn_from:,}" if saved.n_drawn_from else ""
     to_validate = f", {valid:,} to validate" if valid else ""
-    n_columns = saved.costs.n_features
+    curve, n_columns = saved.curve, saved.costs.n_features
     click.echo(
         f"{saved.method} on {shown(saved.table)}: {train:,} rows to train{to_validate}, "
         f"{test:,} held out{put_aside}{drawn}; {n_columns:,} column{'s' * (n_columns != 1)} "
@@ -157,18 +157,18 @@ def print_schedule(saved):
     click.echo()
     click.echo("\n".join(lines_of(saved, saved.budget)))
     if saved.budget is not None:
-        notes = [how_kept(saved)]
-        if "method" in saved.curve and saved.stage() not in saved.steps().index:
-            notes.insert(0, "not better than a cheaper line, but not surely worse")
-        text = "; ".join([f"→ is what a budget of {saved.budget:.10g} buys", *filter(None, notes)])
-        click.echo(f"{text}.")
-    elif "method" in saved.curve:
+        notes, line = [f"→ is what a budget of {saved.budget:.10g} buys"], curve.loc[saved.stage()]
+        as_good = curve["cost"][curve["score"] >= line["score"]]
+        if "method" in curve and as_good.min() < line["cost"]:
+            notes.append("not better than a cheaper line, but not surely worse")
+        click.echo(f"{'; '.join(filter(None, [*notes, how_kept(saved)]))}.")
+    elif "method" in curve:
         click.echo("→ is recommended: no more expensive line is surely better.")
     skipped = getattr(saved.model, "skipped_", {})
     for why in dict.fromkeys(skipped.values()):
         names = ", ".join(shown(name) for name, own in skipped.items() if own == why)
         click.echo(f"Not compared: {names} ({why.replace('max_minutes', '--minutes')}).")
-        if "max_minutes" in why and saved.budget != 0 and not saved.curve["cost"][saved.stage()]:
+        if "max_minutes" in why and saved.budget != 0 and not curve["cost"][saved.stage()]:
             click.echo("The time was too short to say that nothing is worth buying.")
     click.echo(for_nothing(saved))
     for column in saved.held_out["telling"]:

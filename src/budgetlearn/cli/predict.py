@@ -304,9 +304,8 @@ class Case:
         if now.probabilities is not None:
             classes = map(str, self.saved.model.classes_)
             known["probabilities"] = dict(zip(classes, now.probabilities.tolist(), strict=True))
-        if now.done:
-            return {"done": True} | known
-        return {"next": self.next, "price": now.wanted[0][1]} | known
+        step = {"done": True} if now.done else {"next": self.next, "price": now.wanted[0][1]}
+        return step | known
 
 
 @click.command()

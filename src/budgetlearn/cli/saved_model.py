@@ -20,6 +20,7 @@ from ..exceptions import BudgetlearnError
 from ..files import whole_file
 from ..preprocessing.preprocessor import BudgetPreprocessor
 from ..protocol import Certificate
+from .output import least
 
 FORMAT = 7
 _MAGIC = b"budgetlearn model "
@@ -102,9 +103,10 @@ class SavedModel:
         Without a budget, it is that of the schedule's last line. A guaranteed budget allows less.
         """
         budget = self.budget if budget is None else budget
-        # With `max_cost` the model chooses by itself, and `auto` has a recommendation.
-        if budget is None and max_cost is None and "method" not in self.curve:
-            return float(self.steps()["cost"].iloc[-1])
+        if budget is None and "method" not in self.curve:  # `auto` has a recommendation
+            # With `max_cost` the model chooses by itself, unless by a stage that was not measured.
+            itself = max_cost is not None and self.model.choose(None, max_cost) in self.curve.index
+            budget = None if itself else float(self.steps()["cost"].iloc[-1])
         guaranteed = self.certificate is not None and budget == self.certificate.cost
         return self.certificate.budget if guaranteed else budget
 
@@ -118,7 +120,9 @@ class SavedModel:
     def steps(self, also=None):
         """Return the rows of the curve that score more than all cheaper ones, and row `also`."""
         curve = self.curve
-        kept = curve.index.isin([*pareto_indices(curve["cost"], curve["score"]), also])
+        front = curve["cost"].iloc[pareto_indices(curve["cost"], curve["score"])]
+        # Of rows with the same price as shown, a budget of that price buys the last.
+        kept = curve.index.isin([*front[~front.map(least).duplicated(keep="last")].index, also])
         # The schedule of `auto` ends with a model on all features, even if it does not pay off.
         steps = curve[kept | curve.get("everything", False)]
         return steps.sort_values(["cost", "score"], ascending=[True, False], kind="stable")
