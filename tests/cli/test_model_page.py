@@ -4,6 +4,7 @@ import copy
 import re
 import sys
 from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -146,7 +147,7 @@ def test_scores_out_of_fold_are_not_called_those_of_validation_data(paged):
     assert page.count("by the model's own estimate, ") == 2
 
 
-def test_what_is_bought_first_is_what_the_rows_held_out_bought(paged):
+def test_what_is_bought_first_is_what_the_rows_held_out_bought(paged, tmp_path):
     page, saved = paged
     rates = saved.held_out["rates"]
     shown = cells_of(page, "What is bought first")
@@ -168,6 +169,13 @@ def test_what_is_bought_first_is_what_the_rows_held_out_bought(paged):
     shared = 2.1 * stops["n_rows"][blood].sum() / stops["n_rows"].sum()
     mean = sum(prices[name] * share for name, share in chosen.items()) + shared
     assert mean == pytest.approx(saved.curve.loc[saved.stage(), "test_cost"])
+    # No share above 0 is shown as 0.
+    stops = stops.assign(n_rows=[1, *(200 * stops["n_rows"][1:])])
+    with mock.patch.dict(saved.held_out, rates=0 * rates + 0.005, stops=stops):
+        write_page(saved, tmp_path / "few.html")
+    page = (tmp_path / "few.html").read_text()
+    assert {cells[-1] for cells in cells_of(page, "What is bought first")} == {"&lt;1"}
+    assert cells_of(page, "Where rows stop")[0][1] == "&lt;1 % (1)"
 
 
 def test_who_stops_where_are_all_rows_held_out(paged):

@@ -517,6 +517,8 @@ def test_small_parts_of_sentences():
         *("<1 %", "1 %", "1 %", "100 %")
     ]
     assert output.plus_minus(-0.0004, 0.01) == "0.000 ± .010"
+    for number in (0.7635, np.float64(0.7635)):  # whose own rounding would give .764
+        assert output.plus_minus(number, 0.005) == "0.763 ± .005"
     assert output.plus_minus(0.95, 0.00043) == "0.95000 ± .00043"
     assert output.plus_minus(0.5, 1e-17) == output.plus_minus(0.5, 0) == "0.500 ± .000"
     assert output.plus_minus(0.5, np.nan) == "0.500 ± ?"

@@ -4,6 +4,7 @@ import json
 import urllib.error
 import urllib.request
 from threading import Thread
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -319,6 +320,9 @@ def test_the_price_says_what_is_shared(cascade):
         plain = {"glucose": 15.5, "insulin": 20.7}[name]
         assert price == pytest.approx(plain + 2.1 * (place == 0))
     assert "glucose" in blood
+    with mock.patch.dict(cascade.held_out, rates=0 * cascade.held_out["rates"] + 0.004):
+        why = conversation(cascade, 100, None, [])["asked"]["why"]
+    assert why.endswith("It was needed for <1 % of the held-out cases.")
 
 
 def test_a_regression_has_a_number_and_no_bars(tmp_path, browser, served):

@@ -27,7 +27,7 @@ def scored(score, error):
     """Return a score with three decimals, more if its error is smaller, fewer if it is above 1."""
     known = max(1e-12, 1e-9 * abs(score)) < error and not 0.0005 <= error < 1
     digits = max(0, 1 - floor(log10(error))) if known else 3
-    return f"{round(score, digits) + 0.0:.{digits}f}"
+    return f"{round(float(score), digits) + 0.0:.{digits}f}"
 
 
 def plus_minus(score, error):
@@ -223,7 +223,7 @@ def rendered(template, **values):
 
     loader, blocks = PackageLoader("budgetlearn.cli"), {"trim_blocks": True, "lstrip_blocks": True}
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, **blocks)
-    known = (money, least, amount, scored, plus_minus)
+    known = (money, least, amount, scored, plus_minus, percent)
     environment.filters |= {each.__name__: each for each in known}
     return environment.get_template(template).render(**values)
 

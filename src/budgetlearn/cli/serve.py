@@ -11,7 +11,7 @@ import click
 
 from ..exceptions import DatasetError
 from . import options
-from .output import in_words, money, rendered
+from .output import in_words, money, percent, rendered
 from .predict import Case
 from .saved_model import SavedModel
 
@@ -183,8 +183,8 @@ def why(case, price):
         reason = "The values so far are not enough: the model needs this one next."
         rates = saved.held_out["rates"]
         if name in rates and case.stage in rates.index:
-            share = 100 * rates.loc[case.stage, name]
-            reason += f" It was needed for {share:.0f} % of the held-out cases."
+            share = percent(rates.loc[case.stage, name])
+            reason += f" It was needed for {share} of the held-out cases."
     else:
         reason = "The model needs the same columns in every case, and this is one of them."
     members, charge = saved.costs.group_of(columns.index(name))
