@@ -96,6 +96,10 @@ def test_small_prices_are_shown_as_they_are(folder, told):
     assert "  0.0005  " in out
     assert "0.0005" in (folder / "m.html").read_text()
     assert "for 0.0" in conversation(SavedModel.load("m"), None, None, [])["about"]
+    (folder / "prices.csv").write_text(re.sub(r"0\.00\d*", "3e-12", prices))
+    assert told(*QUICK, "--out", "m")[0] == 0
+    tiny = pd.read_csv(io.StringIO(told("predict", "m", "table.csv")[1]))["cost"]
+    assert tiny.between(3e-12, 12e-12).all()
     large = "feature,cost\nage,1234567.5\nsmoker,1\nglucose,1\ninsulin,1\n"
     (folder / "prices.csv").write_text(large)
     assert "with a total cost of 1234570.5." in told(*QUICK)[1]

@@ -218,7 +218,7 @@ def _predicted(saved, X, limits, fallback):
         made["probability"] = shares[np.arange(len(shares)), place]
         made |= {f"probability_{label}": shares[:, k] for k, label in enumerate(model.classes_)}
     # Rounded, so that the order of the sum does not change the text.
-    made["cost"] = model.feature_costs_.total(stage.acquired).round(9)
+    made["cost"] = [float(f"{cost:.13g}") for cost in model.feature_costs_.total(stage.acquired)]
     names = saved.preprocessor.feature_names_in_
     made["bought"] = ["; ".join(names[row]) for row in stage.acquired]
     return pd.DataFrame(made, X.index)

@@ -200,7 +200,8 @@ def enough(case):
     """Explain why no more columns are needed, None while one is."""
     if case.next is not None:
         return None
-    saved, rest = case.saved, abs(round(case.saved.costs.full - case.session.cost, 9))
+    saved = case.saved
+    rest = float(f"{saved.costs.full:.13g}") - float(f"{case.session.cost:.13g}")
     if saved.model.fixed_costs() is None:
         reason = "Enough: no other available column within the limits is worth its price."
     else:
