@@ -50,6 +50,8 @@ def test_forests_are_the_same(monkeypatch, n_classes, settings, kind):
 
 def test_features_are_looked_up_in_codes(monkeypatch):
     looked_up = []
-    monkeypatch.setattr(fitting, "byte_codes", lambda X: looked_up.append(X) or byte_codes(X))
+    monkeypatch.setattr(
+        fitting, "byte_codes", lambda X, *how: looked_up.append(X) or byte_codes(X, *how)
+    )
     GIFRegressor(600, n_estimators=N_TREES, max_features=3).fit(*tied_table("numbers"))
     assert looked_up

@@ -170,18 +170,17 @@ def _grown(gif, X, targets, weight, seeds, n_visits, codes, exponent):
     X = in_columns(X, large)
     pays = n_trees * n_visits > VISITS * n_features and n_samples >= LEAST_CODED
     coded = (large or pays) and X.dtype != np.uint8
-    bins = byte_codes(X) if large or coded else None
+    bins = byte_codes(X, large and coded) if large or coded else None
     n_nodes = 3 * n_trees + 2 * most
     table = NodeTable(n_trees, n_samples, n_nodes, max_depth, *([X, bins] if large else []))
     # Splits and the choice of candidates have separate random streams.
     splits = X, n_visits, gif.n_thresholds, gif.min_samples_leaf, seeds[0]
     splitter = _splitter(gif, splits, loss, targets, codes, weight)
     splitter.fixed = gif.split_on == "targets"
-    splitter.most_moved = table.most_kept if large else INT32_MAX
-    if coded:
-        splitter.look_at(bins)
     if gif.cost_weight > 0:
         splitter.charges = Charges(gif.feature_costs_, gif.cost_weight)
+    if coded:
+        splitter.look_at(bins, table if weight is None and loss.n_outputs == 1 else None)
     weights, nodes_after = _accept_nodes(gif, table, splitter, loss, most, seeds[1])
     if gif.joint_fit and not isinstance(gif.joint_fit, str):
         grower.refit(table, loss, gif.joint_fit, gif.learning_rate, weights)

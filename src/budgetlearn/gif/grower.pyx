@@ -650,6 +650,7 @@ cdef inline int32_t part(NodeTable table, Splitter splitter, int32_t j) noexcept
     """Find the split of a node and partition its samples; return how many go left, 0: no split."""
     cdef ForestNode* node = &table.nodes[j]
     cdef Split split
+    splitter.found = node.start < 0 and table.codes is not None
     splitter.split(table.samples_of(node), node.size, &split)
     if split.n_left > 0:
         node.feature = split.feature

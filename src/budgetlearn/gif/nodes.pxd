@@ -33,13 +33,13 @@ cdef class NodeTable:
         readonly int32_t most_kept  # largest size of a node that keeps its samples
         # If not all fit: the features (None if they are bytes), and arrays of their `BinnedData`.
         const double[:, :] columns
-        const uint8_t[:, ::1] codes
+        uint8_t[:, ::1] codes
         const int64_t[::1] offsets
         const double[::1] lowest, highest
+        const int32_t[:, ::1] by_value
         int32_t[::1] found         # the samples of `found_node`, the last argument of `find`
         int32_t found_node         # -1: none
-        uint8_t[::1] marked        # of a block of samples, whether they belong to the node
-        int32_t[::1] doubted       # scratch: samples of a block whose codes do not show their side
+        uint8_t[::1] marked        # of all samples, whether they are in `found`
         readonly int32_t n_trees, n_samples, n_nodes
         readonly int32_t max_depth  # of a node; roots have depth 0
 
@@ -49,7 +49,7 @@ cdef class NodeTable:
     cdef void part(self, int32_t j, int32_t n_left) noexcept nogil
     cdef void find(self, int32_t j) noexcept nogil
 
-    cdef void unmark(self, int32_t child, int32_t start, int32_t n) noexcept nogil
+    cdef void unmark(self, int32_t child) noexcept nogil
 
     # Return the samples that a node keeps, or NULL.
     cdef inline int32_t* kept(self, const ForestNode* node) noexcept nogil:
@@ -57,10 +57,13 @@ cdef class NodeTable:
 
     # Return the samples of a node, ascending. If not kept, they are valid until the next call.
     cdef inline int32_t* samples_of(self, const ForestNode* node) noexcept nogil:
-        if node.start >= 0:
-            return &self.order[node.start]
-        self.find(<int32_t> (node - &self.nodes[0]))
-        return &self.found[0]
+        if node.start < 0:
+            self.find(<int32_t> (node - &self.nodes[0]))
+        return &self.order[node.start] if node.start >= 0 else &self.found[0]
+
+
+cdef enum:
+    TOGETHER = 4  # most thresholds that are scored together
 
 
 cdef struct Split:
@@ -69,6 +72,9 @@ cdef struct Split:
     int32_t feature
     int32_t n_left       # 0: the node cannot be split
     bint missing_left    # whether samples without a value go left
+    int32_t n_missing    # samples of the node without a value
+    double cut           # cells <= cut go left
+    int32_t place, end   # drawn ahead: `by_value[feature, place:end]` have the next code so long
 
 
 cdef class Charges:
@@ -103,18 +109,17 @@ cdef class Splitter:
         const int64_t[::1] offsets   # first code of each feature; features in bytes have 256 codes
         int32_t n_visits, n_thresholds, min_leaf
         int32_t n_left               # of the last threshold that was scored
-        # `split` moves no samples if both sides are larger than this, as they are not kept then.
-        public int32_t most_moved
+        NodeTable table              # None: no thresholds are drawn ahead
+        bint found                   # whether the table finds the samples, so `split` moves none
+        bint ahead                   # whether thresholds are drawn before any is scored
+        Split[TOGETHER] drawn        # thresholds to score; not ahead, only the first is used
         const uint8_t[::1] gaps      # of each feature: whether some sample has no value
-        int32_t n_missing            # samples of the node without a value of the last feature
-        bint missing_left            # whether these go left
         uint8_t[::1] values          # scratch for the cells of a feature, of any type
         int32_t feature              # the last feature that was looked up
         const uint8_t* looked_up     # its cells, in the order of the node
         bint in_bytes                # whether these are bytes
         const int32_t* order         # the samples of these cells; NULL: all samples in table order
         int32_t n_beyond             # number of places in `moved` of cells beyond their code's cut
-        double cut                   # cells <= cut go left
         public bint fixed            # whether targets do not change while the forest grows
         bint whole                   # whether the node is a root, which has all samples
         bint tabled                  # whether `score` needs no gathered cells in a root
@@ -132,3 +137,5 @@ cdef class Splitter:
     cdef bint enter(self, const int32_t* samples, int32_t n) noexcept nogil
     # Return the impurity decrease, times n, of splitting the last looked-up cells at `cut`.
     cdef double score(self, int32_t n) noexcept nogil
+    # Score the thresholds that were drawn ahead.
+    cdef void score_drawn(self, const int32_t* samples, int32_t n, int n_drawn) noexcept nogil

@@ -18,11 +18,11 @@ from ..tree.partition cimport Examples, partition
 
 cdef enum:
     AHEAD = 16   # nodes between prefetching memory and needing it
-    ROWS = 8192  # rows that are handled together while they are in the cache
     # If the samples of all nodes do not fit, nodes with at most 1 / SHARE of all samples keep
     # theirs, up to a total of MOST_FOR_EACH entries per sample.
     SHARE = 32
     MOST_FOR_EACH = 16
+    OUTERMOST = 128  # samples that are tried for the least or largest value of a node
     LAST_CODE = 255  # NaN has the code after those of the values
     LEAST_IN_BYTES = 256  # samples of a node for which reading codes and some values pays off
 
@@ -31,10 +31,10 @@ cdef ForestNode record
 FOREST_NODE_DTYPE = np.asarray(<ForestNode[:1]> &record).dtype
 
 
-def byte_codes(X):
+def byte_codes(X, ordered=True):
     """Return the `BinnedData` of features in bytes; one code per split may be on both sides."""
     n_bins = None if X.dtype == np.uint8 else LAST_CODE
-    return bin_features(X, n_bins, missing=np.isnan(X).any(axis=0))
+    return bin_features(X, n_bins, missing=np.isnan(X).any(axis=0), ordered=ordered)
 
 
 cdef int32_t[256][8] PLACES  # places of the ones among eight marks, by the pattern of the marks
@@ -45,10 +45,8 @@ cdef inline uint8_t pattern_of(uint64_t eight) noexcept nogil:
     return <uint8_t> (eight * <uint64_t> 0x0102040810204080 >> 56)
 
 
-cdef inline int32_t places_of_marks(
-    const uint8_t* marks, int32_t n, int32_t start, int32_t* places
-) noexcept nogil:
-    """Write start + i for each mark i that is 1, of n (a multiple of 8); return how many are.
+cdef inline void places_of_marks(const uint8_t* marks, int32_t n, int32_t* places) noexcept nogil:
+    """Write the place of each of n marks that is 1; up to seven more marks, all 0, may be read.
 
     Eight at once without a branch, which may overwrite up to eight further places.
     """
@@ -59,10 +57,9 @@ cdef inline int32_t places_of_marks(
     for i in range(0, n, 8):
         memcpy(&eight, marks + i, 8)
         for k in range(8):
-            found[k] = start + i + PLACES[pattern_of(eight)][k]
+            found[k] = i + PLACES[pattern_of(eight)][k]
         memcpy(places + n_places, found, sizeof(found))
         n_places += <int32_t> (eight * <uint64_t> 0x0101010101010101 >> 56)  # the sum of the bytes
-    return n_places
 
 
 def _fill_places():
@@ -91,14 +88,14 @@ cdef class NodeTable:
         self.n_kept, self.most_kept, self.found_node = 0, n_samples // SHARE, -1
         self.order = np.empty(min(n_trees, MOST_FOR_EACH) * n_samples, dtype=np.int32)
         self.found = np.empty(n_samples + 8, np.int32)  # 8 more, which may be overwritten
+        self.marked = np.zeros(n_samples + 8, np.uint8)
         if X is None:
             self.codes = None
             self.order, self.most_kept = np.empty(n_trees * n_samples, dtype=np.int32), n_samples
         else:
-            self.marked, self.doubted = np.empty(ROWS, np.uint8), np.empty(ROWS, np.int32)
             # Bytes have a code for each value, so no code is in doubt, and no value is read.
             self.columns = None if X.dtype == np.uint8 else X
-            self.codes, self.offsets = bins.codes, bins.offsets
+            self.codes, self.offsets, self.by_value = bins.codes, bins.offsets, bins.by_value
             self.lowest, self.highest = bins.lowest, bins.highest
         for tree in range(n_trees):
             self.add(tree, -1, n_samples)
@@ -116,81 +113,59 @@ cdef class NodeTable:
     cdef void part(self, int32_t j, int32_t n_left) noexcept nogil:
         cdef ForestNode* node = &self.nodes[j]
         cdef ForestNode* child = &self.nodes[node.child]
-        cdef int32_t side, start = node.start, before = 0
+        cdef int32_t side, size, start = node.start
         child[0].size, child[1].size = n_left, node.size - n_left
-        if start < 0 and self.codes is None:  # a root, whose tree has its own part of `order`
-            start = node.start = node.tree * self.n_samples
-            memcpy(&self.order[start], &self.found[0], node.size * sizeof(int32_t))
         for side in range(2):
-            child[side].start = -1
-            if start >= 0:
-                child[side].start = start + before
-            elif child[side].size <= min(self.most_kept, self.order.shape[0] - self.n_kept):
+            child[side].start = start + side * n_left if start >= 0 else -1
+            size = child[side].size
+            if start < 0 and size <= min(self.most_kept, self.order.shape[0] - self.n_kept):
+                self.find(node.child + side)
                 child[side].start = self.n_kept
-                memcpy(
-                    &self.order[self.n_kept], &self.found[before],
-                    child[side].size * sizeof(int32_t),
-                )
-                self.n_kept += child[side].size
-            before += child[side].size
-        if min(child[0].size, child[1].size) <= self.most_kept:
-            self.found_node = -1  # the split has reordered `found`
+                memcpy(&self.order[self.n_kept], &self.found[0], size * sizeof(int32_t))
+                self.n_kept += size
 
     cdef void find(self, int32_t j) noexcept nogil:
-        cdef uint8_t* marked  # a local pointer, so that loops handle 16 at once
-        cdef int32_t* found = &self.found[0]
-        cdef int32_t start = 0, n, i, child, eights, n_found = 0
+        cdef ForestNode* node = &self.nodes[j]
+        cdef int32_t child = j
         # All roots have the same samples and come first.
-        if self.found_node == j or 0 <= self.found_node < self.n_trees and j < self.n_trees:
-            return
-        self.found_node = j
-        if j < self.n_trees:  # a root has all samples
-            for i in range(self.n_samples):
-                found[i] = i
-            return
-        marked = &self.marked[0]
-        # For each block, each split on the path to the root unmarks the samples of the other side.
-        while start < self.n_samples:
-            n = min(ROWS, self.n_samples - start)
-            memset(marked, 1, n)
-            child = j
-            while self.nodes[child].parent >= 0:
-                self.unmark(child, start, n)
-                child = self.nodes[child].parent
-            eights = (n + 7) // 8 * 8
-            memset(marked + n, 0, eights - n)
-            n_found += places_of_marks(marked, eights, start, found + n_found)
-            start += n
+        if self.found_node != j and not (0 <= self.found_node < self.n_trees and j < self.n_trees):
+            if self.found_node >= 0 and self.found_node == node.parent:
+                self.unmark(j)
+            else:
+                # Each split on the path to the root unmarks the samples of the other side.
+                memset(&self.marked[0], 1, self.n_samples)
+                while self.nodes[child].parent >= 0:
+                    self.unmark(child)
+                    child = self.nodes[child].parent
+            self.found_node = j
+            places_of_marks(&self.marked[0], self.n_samples, &self.found[0])
+        if self.codes is None:  # a root, whose tree has its own part of `order`
+            node.start = node.tree * self.n_samples
+            memcpy(&self.order[node.start], &self.found[0], node.size * sizeof(int32_t))
 
-    cdef void unmark(self, int32_t child, int32_t start, int32_t n) noexcept nogil:
-        """Unmark the samples of a block that go to the sibling of a node."""
+    cdef void unmark(self, int32_t child) noexcept nogil:
+        """Unmark the samples that go to the sibling of a node."""
         cdef const ForestNode* node = &self.nodes[self.nodes[child].parent]
-        cdef const uint8_t* codes = &self.codes[node.feature, start]
-        cdef const uint8_t* at
-        cdef uint8_t* marked = &self.marked[0]
+        cdef const uint8_t* codes = &self.codes[node.feature, 0]
+        cdef uint8_t* marked = &self.marked[0]  # a local pointer: the loop handles 16 at once
         cdef Py_ssize_t first = self.offsets[node.feature], last = self.offsets[node.feature + 1]
-        cdef uint8_t goes_left, cut, doubted, missing = <uint8_t> (last - first - 1)
-        cdef uint8_t sent = node.missing_left, left = child == node.child
-        cdef int32_t i, n_doubted = 0
-        # The values of the code `cut` lie on both sides (`doubted`), or all on the right.
         cdef Py_ssize_t place = code_beyond(&self.highest[0], first, last - 1, node.threshold)
-        cut, doubted = <uint8_t> (place - first), self.lowest[place] <= node.threshold
-        for i in range(n):
-            goes_left = (codes[i] < cut) | ((codes[i] == missing) & sent)
-            marked[i] &= (goes_left == left) | ((codes[i] == cut) & doubted)
-        at = <const uint8_t*> memchr(codes, cut, n) if doubted else NULL
-        # These values are far apart in memory, so all are prefetched first. For rows that are
-        # already unmarked, the first row of the block is prefetched instead, without a branch.
-        while at != NULL:
-            i = <int32_t> (at - codes)
-            fetch_ahead(&self.columns[start + i * marked[i], node.feature])
-            self.doubted[n_doubted] = i
-            n_doubted += marked[i]
-            at = <const uint8_t*> memchr(at + 1, cut, n - i - 1)
-        for i in range(n_doubted):
-            at = codes + self.doubted[i]
-            goes_left = self.columns[start + (at - codes), node.feature] <= node.threshold
-            marked[at - codes] = goes_left == left
+        # The values of the code `cut` lie on both sides (`doubted`), or all on the right.
+        cdef uint8_t cut = <uint8_t> (place - first), doubted = self.lowest[place] <= node.threshold
+        # Codes from `start` on stay, up to `width` more, counted modulo 256, so that the last one,
+        # of missing values, may come before the first.
+        cdef uint8_t start = <uint8_t> (last - first - 1) if node.missing_left else 0
+        cdef uint8_t width = cut - start - (not doubted)
+        cdef int32_t i, right = child != node.child
+        if right:
+            width, start = <uint8_t> (start - cut - 1), cut
+        for i in range(self.n_samples):
+            marked[i] &= <uint8_t> (codes[i] - start) <= width
+        # In the order of values, samples with the code `cut` are next to the threshold.
+        i = place_above(self, node.feature, node.threshold) - right if doubted else -1
+        while 0 <= i < self.n_samples and codes[self.by_value[node.feature, i]] == cut:
+            marked[self.by_value[node.feature, i]] = 0
+            i += 1 - 2 * right
 
     cdef int32_t add(self, int32_t tree, int32_t parent, int32_t size) noexcept nogil:
         """Append a leaf outside the model; return its id."""
@@ -300,46 +275,47 @@ cdef class Splitter:
         self.lowest, self.highest = np.array([X.min(axis=0), X.max(axis=0)], dtype=np.float64)
         self.gaps = np.isnan(self.lowest).view(np.uint8)
         self.n_visits, self.n_thresholds, self.min_leaf = n_visits, n_thresholds, min_leaf
-        self.most_moved = INT32_MAX
         self.features = np.arange(X.shape[1], dtype=np.int32)
         self.values = np.empty(len(X) * self.width, dtype=np.uint8)  # scratch for the largest node
         self.moved = np.empty(len(X), dtype=np.int32)
         self.state = <uint64_t> seed * 2 + 1  # must not be 0 for xorshift
 
-    def look_at(self, bins):
+    def look_at(self, bins, table=None):
         """Read features of large nodes from `byte_codes`, and values only if a code is in doubt.
 
         This reads an eighth of the bytes, and compares many at once.
         """
         self.feature_codes, self.offsets = bins.codes, bins.offsets
         self.code_lowest, self.code_highest = bins.lowest, bins.highest
+        # Thresholds can be drawn ahead if no score decides what is drawn.
+        if self.charges is None and self.n_thresholds == self.min_leaf == 1:
+            self.table = None if np.any(self.gaps) else table
 
     cdef void split(self, int32_t* samples, int32_t n, Split* out) noexcept nogil:
         cdef:
             int32_t n_features = <int32_t> self.features.shape[0]
-            int32_t n_visited = 0, drawn, feature, _trial
-            int32_t n_missing = 0
-            double low, high, threshold, charge, score, best = -1.0
-            int32_t n_refused = 0
+            int32_t n_visited = 0, n_refused = 0, n_drawn = 0, place, feature, _trial, k
+            double low, high, charge, score, best = -1.0
             bint pays, again
+            Split* drawn
         out.n_left = 0
-        out.missing_left = False
         # Consecutive roots are the same node, as long as the targets do not change.
         again = self.whole and self.fixed and n == self.moved.shape[0]
         self.whole = False
+        self.ahead = self.found and self.table is not None
         if n < 2 * self.min_leaf or n < 2 or not (again or self.enter(samples, n)):
             return
         # A root has all samples in the table's order, unless charges made it split again.
-        self.whole = n == self.moved.shape[0] and self.charges is None
+        self.whole = n == self.moved.shape[0] and self.charges is None and not self.ahead
         # Drawn without replacement, by swapping to the front; no reset is needed for the next node.
         # Invariant: features[:n_visited] are visited, n_refused of them were too expensive, and
         # best >= 0 once one was neither constant nor too expensive.
         while n_visited < n_features and (n_visited - n_refused < self.n_visits or best < 0):
-            drawn = n_visited + <int32_t> as_below(
+            place = n_visited + <int32_t> as_below(
                 next_xorshift(&self.state), n_features - n_visited
             )
-            feature = self.features[drawn]
-            self.features[drawn] = self.features[n_visited]
+            feature = self.features[place]
+            self.features[place] = self.features[n_visited]
             self.features[n_visited] = feature
             n_visited += 1
             charge = 0.0 if self.charges is None else self.charges.share[feature] * self.spread
@@ -348,32 +324,42 @@ cdef class Splitter:
                 n_refused += 1
                 continue
             look_up(self, feature, samples if self.sorted == NULL else self.sorted, n, &low, &high)
-            if low >= high:  # constant in this node; the search goes on while best < 0
+            if low >= high and n_drawn == 0:  # constant; the search goes on while best < 0
                 continue
             for _trial in range(self.n_thresholds):
-                threshold = between(low, high, as_uniform(next_xorshift(&self.state)))
-                if self.in_bytes and self.feature_codes is not None:
-                    self.cut = code_cut(self, threshold, n)
-                else:
-                    self.cut = threshold  # for bytes, only its integer part matters
-                score = max(0.0, self.score(n))  # rounding may take it below 0
-                if charge > 0.0 and score <= charge:
+                drawn = &self.drawn[n_drawn]
+                if low < high:
+                    drawn.feature, drawn.place, drawn.end = feature, 0, 0
+                    drawn.threshold = between(low, high, as_uniform(next_xorshift(&self.state)))
+                    if self.ahead or self.in_bytes and self.feature_codes is not None:
+                        drawn.cut = code_cut(self, drawn, n)
+                    else:
+                        drawn.cut = drawn.threshold  # for bytes, only its integer part matters
+                    n_drawn += 1
+                if not self.ahead:
+                    drawn.decrease, drawn.n_left = self.score(n), self.n_left
+                elif n_drawn < TOGETHER and n_visited < self.n_visits:
                     continue
-                pays = True
-                if score - charge > best and self.min_leaf <= self.n_left <= n - self.min_leaf:
-                    best = score - charge
-                    out.decrease = score
-                    out.feature = feature
-                    out.threshold = threshold
-                    out.missing_left = self.missing_left
-                    n_missing, out.n_left = self.n_missing, self.n_left
+                else:
+                    self.score_drawn(samples, n, n_drawn)
+                for k in range(n_drawn):
+                    drawn = &self.drawn[k]
+                    score = max(0.0, drawn.decrease)  # rounding may take it below 0
+                    if charge > 0.0 and score <= charge:
+                        continue
+                    pays = True
+                    if score - charge > best and self.min_leaf <= drawn.n_left <= n - self.min_leaf:
+                        best = score - charge
+                        out[0] = drawn[0]
+                        out.decrease = score
+                n_drawn = 0
             n_refused += not pays
         if best < 0:
             return
-        if min(out.n_left, n - out.n_left) <= self.most_moved:
+        if not self.found:
             move_left(self, out, samples, n)
         # If no sample of the node lacks a value, examples without one go to the larger side.
-        if self.gaps[out.feature] and n_missing == 0:
+        if self.gaps[out.feature] and out.n_missing == 0:
             out.missing_left = 2 * out.n_left > n
 
     cdef bint enter(self, const int32_t* samples, int32_t n) noexcept nogil:
@@ -382,6 +368,21 @@ cdef class Splitter:
     cdef double score(self, int32_t n) noexcept nogil:
         return 0.0
 
+    cdef void score_drawn(self, const int32_t* samples, int32_t n, int n_drawn) noexcept nogil:
+        pass
+
+
+cdef bint outermost(NodeTable table, int32_t feature, double* low, double* high) noexcept nogil:
+    """Look for the least and largest value of the found node among the outermost of all."""
+    cdef const int32_t* order = &table.by_value[feature, 0]
+    cdef int32_t n = table.n_samples, first = 0, last = n - 1
+    while first < OUTERMOST and not table.marked[order[first]]:
+        first += 1
+    while last > n - OUTERMOST and not table.marked[order[last]]:
+        last -= 1
+    low[0], high[0] = table.columns[order[first], feature], table.columns[order[last], feature]
+    return table.marked[order[first]] and table.marked[order[last]]
+
 
 cdef inline void look_up(
     Splitter splitter, int32_t feature, const int32_t* order, int32_t n, double* low, double* high
@@ -389,8 +390,10 @@ cdef inline void look_up(
     """Look up the cells of a feature, usually by gathering; find the least and largest value."""
     cdef const uint8_t* column = column_of(splitter, feature)
     cdef void* values = &splitter.values[0]
-    splitter.n_missing = 0
-    splitter.missing_left = False
+    if splitter.ahead and outermost(splitter.table, feature, low, high):
+        return
+    splitter.drawn[0].n_missing = 0
+    splitter.drawn[0].missing_left = False
     splitter.feature = feature
     splitter.looked_up = &splitter.values[0]
     splitter.in_bytes = splitter.width == 1
@@ -442,11 +445,6 @@ cdef bint look_up_codes(
     return True
 
 
-cdef inline double value_at(Splitter splitter, int32_t place) noexcept nogil:
-    """Return the value of a cell that was looked up."""
-    return numbers_at(splitter, place)[0]
-
-
 cdef inline const double* numbers_at(Splitter splitter, int32_t place) noexcept nogil:
     cdef int32_t row = place if splitter.order == NULL else splitter.order[place]
     return <const double*> column_of(splitter, splitter.feature) + row * splitter.step
@@ -474,7 +472,7 @@ cdef double end_of_code(Splitter splitter, uint8_t code, int32_t n, double sign)
     if splitter.code_lowest[place] == splitter.code_highest[place]:
         return splitter.code_lowest[place]
     for i in range(places_of(splitter, code, n)):
-        found = max(found, sign * value_at(splitter, splitter.moved[i]))
+        found = max(found, sign * numbers_at(splitter, splitter.moved[i])[0])
     return sign * found
 
 
@@ -493,27 +491,50 @@ cdef inline Py_ssize_t code_beyond(
     return first
 
 
-cdef double code_cut(Splitter splitter, double threshold, int32_t n) noexcept nogil:
+cdef int32_t place_above(NodeTable table, int32_t feature, double threshold) noexcept nogil:
+    """Return the place of the first sample above a threshold in the order of values."""
+    cdef int32_t first = 0, last = table.n_samples, middle
+    # Invariant: values before `first` are not above it, those from `last` on are; NaN is above.
+    while first < last:
+        middle = first + (last - first) // 2
+        if table.columns[table.by_value[feature, middle], feature] <= threshold:
+            first = middle + 1
+        else:
+            last = middle
+    return first
+
+
+cdef double code_cut(Splitter splitter, Split* drawn, int32_t n) noexcept nogil:
     """Return the largest code that goes left; its cells above the threshold get the next code.
 
     In a root with counted cells, these keep their code, and `moved` has their places.
     """
-    cdef Py_ssize_t first = splitter.offsets[splitter.feature], place
-    cdef Py_ssize_t last = splitter.offsets[splitter.feature + 1] - 1
+    cdef Py_ssize_t first = splitter.offsets[drawn.feature], place
+    cdef Py_ssize_t last = splitter.offsets[drawn.feature + 1] - 1
     cdef uint8_t* cells = &splitter.values[0]
     cdef bint writes = splitter.looked_up == cells
+    cdef const int32_t* order
     cdef uint8_t code
     cdef int32_t i, n_beyond = 0
     for i in range(splitter.n_beyond if writes else 0):  # undo the previous threshold
-        cells[splitter.moved[i]] = <uint8_t> splitter.cut
+        cells[splitter.moved[i]] = <uint8_t> drawn.cut
     splitter.n_beyond = 0
-    place = code_beyond(&splitter.code_highest[0], first, last, threshold)
+    place = code_beyond(&splitter.code_highest[0], first, last, drawn.threshold)
     code = <uint8_t> (place - first)
-    if splitter.code_lowest[place] > threshold:  # not the first code, as some value goes left
+    if splitter.code_lowest[place] > drawn.threshold:  # not the first code, as some value goes left
         return code - 1.0
+    if splitter.ahead:
+        # All cells above it get the next code, in the node or not, until the threshold is scored.
+        cells = &splitter.table.codes[drawn.feature, 0]
+        drawn.place = drawn.end = place_above(splitter.table, drawn.feature, drawn.threshold)
+        order = &splitter.table.by_value[drawn.feature, 0]
+        while drawn.end < splitter.moved.shape[0] and cells[order[drawn.end]] == code:
+            cells[order[drawn.end]] += 1
+            drawn.end += 1
+        return code
     for i in range(places_of(splitter, code, n)):
         splitter.moved[n_beyond] = splitter.moved[i]
-        n_beyond += value_at(splitter, splitter.moved[i]) > threshold
+        n_beyond += numbers_at(splitter, splitter.moved[i])[0] > drawn.threshold
     splitter.n_beyond = n_beyond
     for i in range(n_beyond if writes else 0):
         cells[splitter.moved[i]] = code + 1
@@ -534,16 +555,16 @@ cdef void look_up_with_gaps(
         n_missing += isnan(value)
         low[0] = value if value < low[0] else low[0]
         high[0] = value if value > high[0] else high[0]
-    splitter.n_missing = n_missing
+    splitter.drawn[0].n_missing = n_missing
     if n_missing == 0 or n_missing == n:
         return
-    splitter.missing_left = as_below(next_xorshift(&splitter.state), 2) == 0
+    splitter.drawn[0].missing_left = as_below(next_xorshift(&splitter.state), 2) == 0
     if low[0] == high[0]:
         # One known value: the only threshold puts all known values on the left.
-        splitter.missing_left = False
+        splitter.drawn[0].missing_left = False
         low[0], high[0] = DBL_MAX, INFINITY
     # Infinite values are on the right side of every threshold, so sums need no check for NaN.
-    beyond = -INFINITY if splitter.missing_left else INFINITY
+    beyond = -INFINITY if splitter.drawn[0].missing_left else INFINITY
     for i in range(n):
         values[i] = beyond if isnan(values[i]) else values[i]
 
@@ -556,23 +577,13 @@ cdef inline Py_ssize_t move_left(
     cdef const uint8_t* column = column_of(splitter, found.feature)
     cdef const double* numbers = <const double*> column
     cdef double* values = <double*> &splitter.values[0]
-    cdef double value, low, high
-    cdef bint whole = splitter.whole
+    cdef double value
     cdef int32_t i
     # Stable, so that a node's samples stay ascending, and columns are read forwards.
     examples.rows = samples
     examples.spare_rows = &splitter.moved[0]
     if splitter.width == 1:
         return partition_cells(&examples, n, column, <uint8_t> found.threshold, False)
-    if splitter.step != 1 and not splitter.gaps[found.feature]:
-        # Values of neighbouring samples are far apart in memory, but their codes are not.
-        splitter.whole = False  # so that a root's codes are copied, and can be changed
-        look_up(splitter, found.feature, samples, n, &low, &high)
-        splitter.whole = whole
-        if splitter.in_bytes:
-            low = code_cut(splitter, found.threshold, n)
-            return partition_cells(&examples, n, splitter.looked_up, <uint8_t> low, True)
-        return partition_cells(&examples, n, <const double*> values, found.threshold, True)
     # NaN is not below any threshold, so missing values go right unless they are replaced.
     if found.missing_left or splitter.step != 1:
         for i in range(n):
@@ -597,15 +608,16 @@ cdef inline void gather(
     cdef cell_t even = column[samples[0] * step], odd = column[samples[n - 1] * step]
     cdef cell_t even_least = even, odd_least = odd, even_largest = even, odd_largest = odd
     cdef int32_t i
+    values[n - 1] = odd
     if cell_t is not double:
-        for i in range(n):
+        for i in range(0, n - 1, 2):
             values[i] = column[samples[i] * step]
+            values[i + 1] = column[samples[i + 1] * step]
         for i in range(n):  # many codes at once
             even_least = min(even_least, values[i])
             even_largest = max(even_largest, values[i])
     else:
         # Two of each, which need not wait for each other. If n is odd, the last value is alone.
-        values[n - 1] = odd
         for i in range(0, n - 1, 2):
             even = values[i] = column[samples[i] * step]
             odd = values[i + 1] = column[samples[i + 1] * step]

@@ -9,10 +9,11 @@ import numpy as np
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
-from .nodes cimport Splitter, cell_t
+from .nodes cimport TOGETHER, Split, Splitter, cell_t
 
 cdef enum:
     MOST_COUNTS = 1 << 24  # most counts (codes times classes), 64 MB
+    FEW = 256  # samples that usually show that a large node is not pure
     OUTPUTS = 4  # outputs that are summed together in registers
 
 
@@ -39,7 +40,7 @@ cdef class GiniSplitter(Splitter):
         if self.width < 8:
             self.tabulate()
 
-    def look_at(self, bins):
+    def look_at(self, bins, table=None):
         Splitter.look_at(self, bins)
         self.tabulate()
 
@@ -97,7 +98,7 @@ cdef class GiniSplitter(Splitter):
                 below[i] += below[i - n_classes]
             self.counted[self.feature] = True
         for k in range(n_classes):
-            self.up_to_cut[k] = below[<Py_ssize_t> self.cut * n_classes + k]
+            self.up_to_cut[k] = below[<Py_ssize_t> self.drawn[0].cut * n_classes + k]
         for i in range(self.n_beyond):  # samples of the last code on the left that go right
             self.up_to_cut[self.codes[self.moved[i]]] -= 1
         return &self.up_to_cut[0]
@@ -107,8 +108,8 @@ cdef inline int64_t count_right(Splitter splitter, int32_t start, int32_t end) n
     """Count the cells that go right in a slice of the looked-up cells."""
     cdef const double* numbers = <const double*> splitter.looked_up
     if splitter.in_bytes:
-        return count_above(splitter.looked_up + start, <uint8_t> splitter.cut, end - start)
-    return count_numbers_above(numbers + start, splitter.cut, end - start)
+        return count_above(splitter.looked_up + start, <uint8_t> splitter.drawn[0].cut, end - start)
+    return count_numbers_above(numbers + start, splitter.drawn[0].cut, end - start)
 
 
 cdef inline int32_t count_above(const uint8_t* values, uint8_t cut, int32_t n) noexcept nogil:
@@ -222,7 +223,7 @@ cdef inline void sum_left(
     """Sum `width` outputs of the targets whose cells go left; count these."""
     cdef const void* cells = splitter.looked_up
     cdef int32_t* n_left = &splitter.n_left
-    cdef double cut = splitter.cut
+    cdef double cut = splitter.drawn[0].cut
     if splitter.in_bytes:
         sum_below(targets, stride, width, <const uint8_t*> cells, <uint8_t> cut, n, sums, n_left)
     else:
@@ -263,14 +264,14 @@ cdef class VarianceSplitter(Splitter):
     cdef bint enter(self, const int32_t* samples, int32_t n) noexcept nogil:
         cdef:
             Py_ssize_t k, n_outputs = self.targets.shape[1]
-            int32_t i
+            int32_t i, few = min(n, FEW) if self.ahead else n
             double value, total, squares, within = 0.0
             double* gathered
             const double* targets
-        self.mass = n
+        self.mass = few
         if self.weighted:
             self.mass = 0.0
-            for i in range(n):
+            for i in range(few):
                 self.node_weights[i] = self.sample_weight[samples[i]]
                 self.mass += self.node_weights[i]
         # Stored by output, so that each threshold sums neighbours.
@@ -278,7 +279,7 @@ cdef class VarianceSplitter(Splitter):
             targets = &self.targets[0, k]
             gathered = &self.node_targets[k, 0]
             total = squares = 0.0
-            for i in range(n):
+            for i in range(few):
                 value = targets[samples[i] * n_outputs]
                 gathered[i] = value
                 total += value
@@ -287,6 +288,9 @@ cdef class VarianceSplitter(Splitter):
             self.total[k] = total
             # The mass times the variance, which is precise because the means are about 0.
             within += squares - total * total / self.mass
+        if self.ahead and within <= 2.0 * self.pure_variance * n:
+            self.ahead = False  # the few leave it open
+            return self.enter(samples, n)
         return within > self.pure_variance * self.mass
 
     cdef double score(self, int32_t n) noexcept nogil:
@@ -298,7 +302,8 @@ cdef class VarianceSplitter(Splitter):
             sum_left(self, &self.node_weights[0], 0, 1, n, &left_mass)
             if self.mass - left_mass <= 0.0:  # lost to rounding
                 return 0.0
-        sum_outputs(self, n)
+        if not self.ahead:  # otherwise they are summed already
+            sum_outputs(self, n)
         if not self.weighted:
             left_mass = self.n_left
         for k in range(self.total.shape[0]):
@@ -310,6 +315,35 @@ cdef class VarianceSplitter(Splitter):
             # The two orders of operations keep forests the same bit for bit.
             decrease = decrease + gain - total if self.weighted else decrease + (gain - total)
         return decrease
+
+    cdef void score_drawn(self, const int32_t* samples, int32_t n, int n_drawn) noexcept nogil:
+        # Additions and their order are those of `enter` and `sum_below`.
+        cdef const double* targets = &self.targets[0, 0]
+        cdef (const uint8_t*)[TOGETHER] codes
+        cdef double[256 * TOGETHER] goes_left  # 1 or 0, by threshold and code
+        cdef double[TOGETHER] sums, next_sums, counts
+        cdef double side, total = 0.0
+        cdef Split* drawn
+        cdef int32_t i, k
+        for k in range(TOGETHER):
+            drawn = &self.drawn[min(k, n_drawn - 1)]  # repeated, so that loops are unrolled
+            codes[k] = &self.feature_codes[drawn.feature, 0]
+            sums[k] = next_sums[k] = counts[k] = 0.0
+            for i in range(256):
+                goes_left[256 * k + i] = i <= drawn.cut
+        for i in range(n):
+            total += targets[samples[i]]
+            for k in range(TOGETHER):
+                side = goes_left[256 * k + codes[k][samples[i]]]
+                sums[k], next_sums[k] = next_sums[k], sums[k] + targets[samples[i]] * side
+                counts[k] += side
+        self.mass, self.total[0] = n, total
+        for k in range(n_drawn):
+            drawn = &self.drawn[k]
+            self.left[0], self.n_left = sums[k] + next_sums[k], <int32_t> counts[k]
+            drawn.decrease, drawn.n_left = self.score(n), self.n_left
+            for i in range(drawn.place, drawn.end):
+                self.table.codes[drawn.feature, self.table.by_value[drawn.feature, i]] -= 1
 
 
 cdef inline void sum_outputs(VarianceSplitter splitter, int32_t n) noexcept nogil:

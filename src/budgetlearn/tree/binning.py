@@ -34,6 +34,7 @@ class BinnedData:
     # NaN behind the last code of a column that may have missing values.
     lowest: np.ndarray
     highest: np.ndarray
+    by_value: np.ndarray | None = None  # int32, as `codes`: rows by value, NaN last; None: not kept
 
     @property
     def n_samples(self):
@@ -105,7 +106,7 @@ def _code_type(n_codes):
 
 
 def _code_column(column, n_bins, missing):
-    """Return codes, lowest and highest value of each code, for one column.
+    """Return the rows by value (None: not known), codes, their lowest and highest values.
 
     `n_bins` may be None: a code for each distinct value. With `missing` there is one more for NaN.
     """
@@ -114,8 +115,8 @@ def _code_column(column, n_bins, missing):
     upper = column == high
     if low < high and (upper | (column == low)).all():  # two values need no sort, and are frequent
         ends = np.array([low, high, *beyond], dtype=np.float64)
-        return upper.astype(np.uint8), ends, ends
-    order = np.argsort(column)  # NaN comes last
+        return None, upper.astype(np.uint8), ends, ends
+    by_value = order = np.argsort(column)  # NaN comes last
     n_known = column.size - np.count_nonzero(np.isnan(column)) if missing else column.size
     order, absent = order[:n_known], order[n_known:]
     ordered = column[order]
@@ -134,20 +135,21 @@ def _code_column(column, n_bins, missing):
         codes[absent] = first.size
     last = np.append(first, n_known)[1:] - 1
     lowest, highest = (np.append(ordered[each], beyond) for each in (first, last))
-    return codes, lowest.astype(np.float64), highest.astype(np.float64)
+    return by_value, codes, lowest.astype(np.float64), highest.astype(np.float64)
 
 
-def bin_features(X, max_bins=None, n_jobs=None, missing=None, folder=None):
+def bin_features(X, max_bins=None, n_jobs=None, missing=None, folder=None, ordered=False):
     """Code every feature of a table by rank, as `BinnedData`.
 
     `max_bins` limits the codes for a feature, to at most 65,535; None: one for each distinct value.
     All columns use the type of the column with the most codes. `missing` masks the features with an
     additional code, the largest, for NaN; all other values are finite. `folder` is for a temporary
     file of the codes, mapped into memory while they are used, in a type for distinct values.
+    `ordered` keeps `by_value`.
     """
     check_number(max_bins, "max_bins", low=2, high=MOST_BINS, integer=True, none=True)
     missing = np.zeros(X.shape[1], dtype=bool) if missing is None else missing
-    mapped = None
+    mapped, by_value = None, np.empty(X.shape[::-1], dtype=np.int32) if ordered else None
     if folder is not None:
         # Wide enough for any table of this shape, as the number of codes is not yet known.
         kind = _code_type(min(len(X), max_bins or len(X)) + int(missing.any()))
@@ -156,7 +158,9 @@ def bin_features(X, max_bins=None, n_jobs=None, missing=None, folder=None):
 
     def code(feature):
         column = np.ascontiguousarray(X[:, feature])
-        codes, lowest, highest = _code_column(column, max_bins, missing[feature])
+        order, codes, lowest, highest = _code_column(column, max_bins, missing[feature])
+        if ordered:
+            by_value[feature] = np.argsort(column) if order is None else order
         if mapped is not None:
             mapped[feature], codes = codes, None
         return codes, lowest, highest
@@ -170,4 +174,5 @@ def bin_features(X, max_bins=None, n_jobs=None, missing=None, folder=None):
         for row, column in zip(codes, columns, strict=True):
             row[:] = column
     offsets, places = np.append(0, np.cumsum(sizes)), np.arange(X.shape[1], dtype=np.int32)
-    return BinnedData(codes, places, offsets, np.concatenate(lowest), np.concatenate(highest))
+    lowest, highest = np.concatenate(lowest), np.concatenate(highest)
+    return BinnedData(codes, places, offsets, lowest, highest, by_value)
