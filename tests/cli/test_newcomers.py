@@ -566,10 +566,10 @@ def of_zips(folder, told):
 
 def test_an_expected_cost_and_its_error_have_the_same_digits():
     saved = SimpleNamespace(expected_cost=lambda *_: (7.951, 0.0489))
-    said = "100 new rows are expected to cost 7.95 ± 0.05 on average"
+    said = "100 new rows are expected to cost 7.95 ± 0.05 (95 %) on average"
     assert output.mean_cost(saved, 1, 100) == said
     saved.expected_cost = lambda *_: (0.0123, 0.00456)
-    assert "cost 0.0123 ± 0.0046 on" in output.mean_cost(saved, 1, 100)
+    assert "cost 0.0123 ± 0.0046 (95 %) on" in output.mean_cost(saved, 1, 100)
 
 
 def test_numbers_that_name_categories_are_asked_for_as_words(of_zips, told, monkeypatch):

@@ -182,8 +182,8 @@ def mean_cost(saved, stage, n_rows):
     """Return the expected mean cost of new rows, in words."""
     mean, margin = saved.expected_cost(stage, n_rows)
     rows = "1 new row is" if n_rows == 1 else f"{n_rows:,} new rows are"
-    error = spread({"cost": mean, "cost_se": margin})
-    return f"{rows} expected to cost {money(mean)}{error} on average"
+    error = spread({"cost": mean, "cost_se": margin})  # unlike others, two standard errors
+    return f"{rows} expected to cost {money(mean)}{error and f'{error} (95 %)'} on average"
 
 
 def how_kept(saved):
