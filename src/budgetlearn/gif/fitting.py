@@ -19,6 +19,8 @@ from .weights import NodeLogit, NodeRidge, logarithms
 
 # Limit on the samples that a forest keeps for the nodes of all trees: 256 MB.
 MOST_KEPT = 1 << 26
+# Largest table, in values, whose rows are also kept in the order of each feature, in 4 bytes each.
+MOST_ORDERED = 1 << 26
 # Coding a column takes as long as 64 visits of it; tables of fewer than 1000 rows fit in the cache.
 VISITS, LEAST_CODED = 64, 1000
 # Regressions that `joint_fit` may name.
@@ -170,7 +172,8 @@ def _grown(gif, X, targets, weight, seeds, n_visits, codes, exponent):
     X = in_columns(X, large)
     pays = n_trees * n_visits > VISITS * n_features and n_samples >= LEAST_CODED
     coded = (large or pays) and X.dtype != np.uint8
-    bins = byte_codes(X, large and coded) if large or coded else None
+    ordered = large and coded and X.size <= MOST_ORDERED
+    bins = byte_codes(X, ordered) if large or coded else None
     n_nodes = 3 * n_trees + 2 * most
     table = NodeTable(n_trees, n_samples, n_nodes, max_depth, *([X, bins] if large else []))
     # Splits and the choice of candidates have separate random streams.
@@ -180,7 +183,8 @@ def _grown(gif, X, targets, weight, seeds, n_visits, codes, exponent):
     if gif.cost_weight > 0:
         splitter.charges = Charges(gif.feature_costs_, gif.cost_weight)
     if coded:
-        splitter.look_at(bins, table if weight is None and loss.n_outputs == 1 else None)
+        ahead = ordered and weight is None and loss.n_outputs == 1
+        splitter.look_at(bins, table if ahead else None)
     weights, nodes_after = _accept_nodes(gif, table, splitter, loss, most, seeds[1])
     if gif.joint_fit and not isinstance(gif.joint_fit, str):
         grower.refit(table, loss, gif.joint_fit, gif.learning_rate, weights)

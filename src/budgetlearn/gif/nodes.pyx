@@ -147,6 +147,7 @@ cdef class NodeTable:
         """Unmark the samples that go to the sibling of a node."""
         cdef const ForestNode* node = &self.nodes[self.nodes[child].parent]
         cdef const uint8_t* codes = &self.codes[node.feature, 0]
+        cdef const uint8_t* at
         cdef uint8_t* marked = &self.marked[0]  # a local pointer: the loop handles 16 at once
         cdef Py_ssize_t first = self.offsets[node.feature], last = self.offsets[node.feature + 1]
         cdef Py_ssize_t place = code_beyond(&self.highest[0], first, last - 1, node.threshold)
@@ -161,6 +162,14 @@ cdef class NodeTable:
             width, start = <uint8_t> (start - cut - 1), cut
         for i in range(self.n_samples):
             marked[i] &= <uint8_t> (codes[i] - start) <= width
+        if doubted and self.by_value is None:
+            at = <const uint8_t*> memchr(codes, cut, self.n_samples)
+            while at != NULL:
+                i = <int32_t> (at - codes)
+                if marked[i]:
+                    marked[i] = (self.columns[i, node.feature] > node.threshold) == right
+                at = <const uint8_t*> memchr(at + 1, cut, self.n_samples - i - 1)
+            return
         # In the order of values, samples with the code `cut` are next to the threshold.
         i = place_above(self, node.feature, node.threshold) - right if doubted else -1
         while 0 <= i < self.n_samples and codes[self.by_value[node.feature, i]] == cut:
