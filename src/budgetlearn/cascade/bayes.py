@@ -335,7 +335,8 @@ def _likelihood_gain(below, scores):
 
 # Number of training examples whose values are the possible outcomes of a unit of several features.
 N_OUTCOMES = 16
-# Look-ahead considers so many units, and only for leaves with an entropy above UNSURE nats.
+# Look-ahead considers this many units, the most informative about the leaf, and only for examples
+# whose leaf has an entropy above UNSURE nats.
 N_AHEAD, UNSURE = 2, 0.2
 # Most numbers in memory at a time.
 AT_ONCE = 2_000_000

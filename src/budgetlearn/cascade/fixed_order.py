@@ -103,7 +103,8 @@ class Answers:
 class Reader:
     """Predictions of a `Cascade` or a `DynamicOrder` for the rows of one table, stage by stage.
 
-    Subclasses define `raw`, uncalibrated predictions; for numbers also `remaining`, their change.
+    Subclasses define `raw`, the predictions before calibration, and for regression `remaining`,
+    the expected loss of stopping.
     """
 
     def __init__(self, order, X, answers):

@@ -37,7 +37,8 @@ ROUNDS_AT_ONCE, PILOT_ROUNDS, MOST_TIMES = 10, 30, 4
 # If a table of MANY_ROWS needs more than the usual number, FINER times as many leaves at a rate
 # divided by FINER may have less loss. With fewer rows they predict no better.
 MANY_ROWS, FINER, FINER_LESS = 5000, 2, 0.99
-# Smallest leaves. Small ones find sharp boundaries but overfit: their loss must be CLEARLY_LESS.
+# Smallest size of a leaf. Small leaves find sharp boundaries but overfit sooner, so they must have
+# a loss below CLEARLY_LESS times that of large ones.
 LARGE_LEAF, SMALL_LEAF, CLEARLY_LESS = 20, 5, 0.97
 
 

@@ -284,7 +284,8 @@ class Session:
     def wanted(self) -> list[tuple[Any, float, str]]:
         """The next features to acquire: a list of (name, price, reason).
 
-        The prediction waits for the first entry; members of its cost group, then free, follow.
+        The prediction waits for the first entry. Members of its cost group that are then free
+        follow, so that they can be acquired together.
         """
         if self.done:
             return []

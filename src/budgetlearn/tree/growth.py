@@ -16,7 +16,8 @@ TOLERANCE = 1e-10
 # Drops that differ by less than this share of the node's impurity are equal up to rounding. Minimax
 # compares sums of whole numbers, which are exact, if weights and alpha are whole.
 EQUAL = 1e-12
-# A drop in variance is a square of centred sums, whose rounding error is a share of the drop.
+# A drop in variance is a square of sums of centred numbers, whose rounding error is a share of the
+# drop itself, so even small drops are accurate.
 VARIANCE_TOLERANCE = 1e-16
 VARIANCE_EQUAL = 1e-10
 
