@@ -161,10 +161,21 @@ def collected(name, seed):
     costs = random_costs(X.shape[1], seed + 1)
     budgets, Keeping.kept = [share * costs.full for share in SHARES], []
     objective = Objective("r2" if classes is None else "accuracy")
-    examples, deadline = Examples(X, codes, y), monotonic() + MOST_SECONDS
+    examples = Examples(X, codes, y)
     # The prediction that costs nothing: the mean, or class shares.
     constant = np.atleast_1d(codes.mean()) if classes is None else np.bincount(codes) / len(y)
-    made = Keeping(examples, classes, costs, budgets, objective, 0, 1, deadline, None, constant)
+    made = Keeping(
+        train=examples,
+        classes=classes,
+        costs=costs,
+        budgets=budgets,
+        objective=objective,
+        seed=0,
+        n_jobs=1,
+        deadline=monotonic() + MOST_SECONDS,
+        fill=None,
+        constant=constant,
+    )
     methods = competitors(classes is not None, X.shape[1])
     policies, skipped = made.run(methods)
     free = np.tile(constant, (len(y_test), 1))

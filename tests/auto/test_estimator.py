@@ -305,18 +305,16 @@ def test_what_a_model_remembers_costs_more_on_other_rows(monkeypatch):
     # With weights the cascade's own measure, an average by weight, is no cost of rows.
     train = Examples(table, y, y, weight=np.tile([0.99, 1.01], 80))
     comparison = Comparison(
-        *(
-            train,
-            np.arange(2),
-            costs,
-            [5.0, 10.0, costs.full],
-            Objective("accuracy"),
-            0,
-            1,
-            None,
-            None,
-        ),
-        np.full(2, 0.5),
+        train=train,
+        classes=np.arange(2),
+        costs=costs,
+        budgets=[5.0, 10.0, costs.full],
+        objective=Objective("accuracy"),
+        seed=0,
+        n_jobs=1,
+        deadline=None,
+        fill=None,
+        constant=np.full(2, 0.5),
     )
     policies, _ = comparison.run([cascade])
     assert min(policy.inflation for policy in policies) == 1

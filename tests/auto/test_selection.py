@@ -151,8 +151,9 @@ def test_folds_without_a_model_within_the_budget_do_not_count_in_the_quoted_scor
     found = np.where(seen, y + 0.5 * random.normal(size=(2, n)), y.mean())[..., None]
     for weight, groups in ((None, None), (1 + random.random(n), None), (None, np.arange(n) // 2)):
         train = SimpleNamespace(y=y, weight=weight, groups=groups)
-        about = (Objective("r2"), 0, None, None, None, y.mean())
-        comparison = Comparison(train, None, None, [1.0], *about)
+        data = {"train": train, "classes": None, "constant": y.mean(), "fill": None}
+        plan = {"costs": None, "budgets": [1.0], "seed": 0, "n_jobs": None, "deadline": None}
+        comparison = Comparison(objective=Objective("r2"), **data, **plan)
         made = comparison._policy(Method("BudgetRF", None, {}), 0, found, seen, seen)
         kept, shares = seen.ravel() > 0, None if weight is None else np.tile(weight, 2)
         right = np.tile(y, 2)[kept], found.ravel()[kept], None if weight is None else shares[kept]

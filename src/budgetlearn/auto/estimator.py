@@ -145,11 +145,20 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
         given = [float(budget) for budget in self.budgets if budget < costs.full]
         free = costs.alone[costs.alone == 0].tolist()  # free features get a budget of 0
         budgets = sorted({*given, *free, *(share * costs.full for share in SHARES)})
-        classes = self.classes_ if is_classifier(self) else None
-        deadline = None if self.max_minutes is None else monotonic() + 60 * self.max_minutes
-        fill = medians(train.X) if self.missing_in_training_.any() else None
-        how = self.objective_, seed, self.n_jobs, deadline, fill, self.constant_, times
-        return evidence.Comparison(train, classes, costs, budgets, *how)
+        limited = self.max_minutes is not None
+        return evidence.Comparison(
+            train=train,
+            classes=self.classes_ if is_classifier(self) else None,
+            costs=costs,
+            budgets=budgets,
+            objective=self.objective_,
+            seed=seed,
+            n_jobs=self.n_jobs,
+            deadline=monotonic() + 60 * self.max_minutes if limited else None,
+            fill=medians(train.X) if self.missing_in_training_.any() else None,
+            constant=self.constant_,
+            times=times,
+        )
 
     def _keep(self, comparison, policies, train):
         """Fit the chosen methods on all rows and keep the schedule."""

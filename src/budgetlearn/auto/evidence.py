@@ -43,7 +43,7 @@ class Policy:
     inflation: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Comparison:
     """A comparison of methods out of fold."""
 
