@@ -58,14 +58,14 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
         check_choice(self.loss, "loss", ("squared", "huber", "quantile"))
         check_number(self.quantile, "quantile", low=0, high=1, low_open=True, high_open=True)
         self._check_parameters(self.loss)
-        y = np.asarray(train.targets, dtype=np.float64)
-        self._single_output = y.ndim == 1
+        self._single_output = train.y.ndim == 1
         # Scaled, so that squares of targets neither overflow nor vanish. Powers of two are exact.
-        _, exponent = np.frexp(np.abs(y).max())
-        targets = np.ldexp(y, -exponent).reshape(len(y), -1)
-        if valid is not None:
-            valid = replace(valid, y=np.ldexp(valid.targets, -exponent).reshape(len(valid.X), -1))
-        self._grow(train.X, targets, train.weight, seeds, valid, exponent=exponent)
+        _, exponent = np.frexp(np.abs(train.y).max())
+
+        def scaled(part):
+            return replace(part, y=np.ldexp(part.y, -exponent).reshape(len(part.y), -1))
+
+        self._grow(scaled(train), valid and scaled(valid), seeds, exponent)
 
     def _answer(self, scores):
         return scores[:, 0] if self._single_output else scores, None
@@ -114,16 +114,16 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
         check_choice(self.loss, "loss", ("squared", "trimmed_exponential", "exponential", "auto"))
         self.loss_ = self.loss
         if self.loss == "auto":
-            regression = isinstance(self.joint_fit, str) or self.split_on == "residuals"
+            regression = self._regresses or self.split_on == "residuals"
             squared = regression or self.classes_.size > 2
             self.loss_ = "squared" if squared else "trimmed_exponential"
         self._check_parameters(self.loss_)
         check_number(self.saturation, "saturation", low=0, high=100, low_open=True)
-        codes, one_hot = train.y.astype(np.int32), np.eye(self.classes_.size)
+        one_hot = np.eye(self.classes_.size)
         if valid is not None:
             known = valid.take(np.flatnonzero(valid.y >= 0))
             valid = replace(known, y=one_hot[known.y])
-        self._grow(train.X, one_hot[codes], train.weight, seeds, valid, codes=codes)
+        self._grow(replace(train, y=one_hot[train.y]), valid, seeds)
 
     def decision_function(self, X):
         """Return the scores of the classes.

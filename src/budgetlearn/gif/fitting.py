@@ -4,12 +4,13 @@ from functools import cached_property
 
 import numpy as np
 from scipy.special import softmax
+from sklearn.base import is_classifier
 
 from ..export.exporting import ImportedForest
 from ..fit_counts import count_fit
 from ..parallel import watched
 from ..tree.predictor import LEAF, ForestPredictor, Tree
-from ..validation import INT32_MAX
+from ..validation import INT32_MAX, check_max_features
 from . import grower
 from .loss_kernels import RobustLoss, SquaredLoss
 from .nodes import Charges, NodeTable, byte_codes, compact, path_sums
@@ -132,34 +133,31 @@ def in_columns(X, large=False):
     return X if as_it_is else np.asfortranarray(X, dtype=np.float64)
 
 
-def grown_forest(gif, X, targets, weight, seeds, n_visits, codes, valid, exponent):
+def grown_forest(gif, train, valid, seeds, exponent):
     """Grow the forest of an estimator, or take the given one; return model, intercept, ridge.
 
-    The model predicts 2**exponent × targets. `valid.y` holds one-hot classes or scaled numbers.
+    `y` of the examples holds one-hot classes or scaled numbers. The model predicts 2**exponent × y.
     """
     count_fit()  # once for each growth, including those for refits within bytes
-    if gif.forest is None:
-        grown = _grown(gif, X, targets, weight, seeds, n_visits, codes, exponent)
-    else:
-        grown = _imported(gif, X, targets, weight)
-    return _fitted(*grown, targets, weight, gif, valid, exponent)
+    grown = _grown(gif, train, seeds, exponent) if gif.forest is None else _imported(gif, train)
+    return _fitted(*grown, gif, train, valid, exponent)
 
 
-def _imported(gif, X, targets, weight):
+def _imported(gif, train):
     """Return the model of a given forest without weights, its nodes and the intercept."""
-    intercept, _ = gif._loss().start(targets, weight)
-    nodes = ImportedNodes(ImportedForest(gif.forest), X, targets)
+    intercept, _ = gif._loss().start(train.y, train.weight)
+    nodes = ImportedNodes(ImportedForest(gif.forest), train.X, train.y)
     every = nodes.ids.size
-    weights, nodes_after = np.zeros((every, targets.shape[1])), np.full(every, every)
+    weights, nodes_after = np.zeros((every, train.y.shape[1])), np.full(every, every)
     model = GIFModel(nodes.records, weights, nodes_after, nodes.n_trees, nodes.n_features)
     # A budget of one node has no room for a root and a node.
     return model.within(1) if gif.node_budget == 1 else model, nodes, intercept
 
 
-def _grown(gif, X, targets, weight, seeds, n_visits, codes, exponent):
+def _grown(gif, train, seeds, exponent):
     """Return the model of a grown forest, its nodes and the intercept of the scaled targets."""
-    n_samples, n_features = X.shape
-    n_trees = gif._n_trees()
+    targets, weight, (n_samples, n_features) = train.y, train.weight, train.X.shape
+    n_trees, n_visits = gif._n_trees(), check_max_features(gif.max_features, n_features)
     # The scores of two classes sum to 1, so the second class's scores are enough.
     one_of_two = gif._is_binary() and gif.loss_ == "squared"
     intercept, loss = gif._loss().start(targets[:, 1:] if one_of_two else targets, weight)
@@ -169,7 +167,7 @@ def _grown(gif, X, targets, weight, seeds, n_visits, codes, exponent):
     max_depth = INT32_MAX if gif.max_depth is None else gif.max_depth
     # If several candidates are examined at a step, the samples of all nodes must be kept.
     large = n_trees * n_samples > (MOST_KEPT if gif.candidate_window == 1 else INT32_MAX)
-    X = in_columns(X, large)
+    X = in_columns(train.X, large)
     pays = n_trees * n_visits > VISITS * n_features and n_samples >= LEAST_CODED
     coded = (large or pays) and X.dtype != np.uint8
     ordered = large and coded and X.size <= MOST_ORDERED
@@ -178,7 +176,7 @@ def _grown(gif, X, targets, weight, seeds, n_visits, codes, exponent):
     table = NodeTable(n_trees, n_samples, n_nodes, max_depth, *([X, bins] if large else []))
     # Splits and the choice of candidates have separate random streams.
     splits = X, n_visits, gif.n_thresholds, gif.min_samples_leaf, seeds[0]
-    splitter = _splitter(gif, splits, loss, targets, codes, weight)
+    splitter = _splitter(gif, splits, loss, targets, weight)
     splitter.fixed = gif.split_on == "targets"
     if gif.cost_weight > 0:
         splitter.charges = Charges(gif.feature_costs_, gif.cost_weight)
@@ -186,25 +184,25 @@ def _grown(gif, X, targets, weight, seeds, n_visits, codes, exponent):
         ahead = ordered and weight is None and loss.n_outputs == 1
         splitter.look_at(bins, table if ahead else None)
     weights, nodes_after = _accept_nodes(gif, table, splitter, loss, most, seeds[1])
-    if gif.joint_fit and not isinstance(gif.joint_fit, str):
+    if gif.joint_fit and not gif._regresses:
         grower.refit(table, loss, gif.joint_fit, gif.learning_rate, weights)
     # The first class mirrors the second, so the loss's single output becomes two columns.
     if one_of_two:
         intercept = np.append(1.0 - intercept, intercept)
         weights = np.column_stack([-weights, weights])
-    if not isinstance(gif.joint_fit, str):
+    if not gif._regresses:
         weights = np.ldexp(weights, exponent)
     nodes = AcceptedNodes(table)
     model = GIFModel(nodes.records, weights, nodes_after, n_trees, n_features)
     return model, nodes, intercept
 
 
-def _splitter(gif, splits, loss, targets, codes, weight):
+def _splitter(gif, splits, loss, targets, weight):
     """Return the splitter of nodes by residuals, classes or numbers."""
     if gif.split_on == "residuals":
         return VarianceSplitter(*splits, np.asarray(loss.residuals), weight)
-    if codes is not None and weight is None:  # Gini's index follows from counts
-        return GiniSplitter(*splits, codes, targets.shape[1])
+    if is_classifier(gif) and weight is None:  # Gini's index follows from counts
+        return GiniSplitter(*splits, targets.argmax(axis=1).astype(np.int32), targets.shape[1])
     by = gif._loss().split_targets(targets, weight)  # Gini's index: variance of one-hot classes
     mean = by.mean(axis=0) if weight is None else weight @ by / weight.sum()
     centred = by - mean if weight is None else weight[:, None] * (by - mean)
@@ -240,9 +238,9 @@ def candidates(table, loss, window, learning_rate, seed, splitter=None):
     return grower.RandomWindow(table, loss, window, seed, splitter)
 
 
-def _fitted(grown, nodes, intercept, targets, weight, gif, valid, exponent):
+def _fitted(grown, nodes, intercept, gif, train, valid, exponent):
     """Return model, intercept and ridge, the weights fitted by regression if requested."""
-    if not isinstance(gif.joint_fit, str) or not grown.n_nodes:
+    if not gif._regresses or not grown.n_nodes:
         # Without nodes there is no regression, but the intercept must be that of its loss.
         intercept = logarithms(intercept) if gif.joint_fit == "logistic" else intercept
         return grown, np.ldexp(intercept, exponent), None
@@ -266,18 +264,18 @@ def _fitted(grown, nodes, intercept, targets, weight, gif, valid, exponent):
         n_nodes=gif.node_budget,
         n_bytes=gif.byte_budget,
         format=gif.byte_format,
-        n_columns=1 if gif._is_binary() else targets.shape[1],
+        n_columns=1 if gif._is_binary() else train.y.shape[1],
         n_features=grown.n_features,
         n_steps=gif.step_budget,
     )
 
     def regress(kept, rows):
-        own = None if weight is None else weight[rows]
-        regression, share = REGRESSIONS[gif.joint_fit], rows.size / len(targets)
-        return regression(nodes.indicators(kept, rows), targets[rows], own, share)
+        own = None if train.weight is None else train.weight[rows]
+        regression, share = REGRESSIONS[gif.joint_fit], rows.size / len(train.y)
+        return regression(nodes.indicators(kept, rows), train.y[rows], own, share)
 
     judge = None if valid is None else validate
     ranks, weights, intercept, ridge = prune_and_refit(
-        nodes, regress, len(targets), memory, gif.ridge, judge, gif.early_stopping
+        nodes, regress, len(train.y), memory, gif.ridge, judge, gif.early_stopping
     )
     return taken(ranks, np.ldexp(weights, exponent)), np.ldexp(intercept, exponent), ridge

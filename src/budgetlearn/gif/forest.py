@@ -177,6 +177,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         check_choice(self.byte_format, "byte_format", FORMATS)
         self._number_or("ridge", ("auto",), low=0, low_open=True)
         self._number_or("joint_fit", self._regressions, low=0, integer=True)
+        check_max_features(self.max_features, self.n_features_in_)
         self._check_combinations(loss)
         fixed = self._number_or("n_estimators", ("auto",), low=1, integer=True) != "auto"
         n_nodes = self.node_budget * self.prune_factor
@@ -207,25 +208,25 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
                 "there are no candidates to choose from: set candidate_window=1, got "
                 f"candidate_window={self.candidate_window!r}."
             )
-        if self.prune_factor > 1 and not isinstance(self.joint_fit, str):
+        if self.prune_factor > 1 and not self._regresses:
             raise ParameterError(
                 f"prune_factor={self.prune_factor!r} drops nodes by their weights in a "
                 f"regression: set joint_fit='ridge', got joint_fit={self.joint_fit!r}."
             )
-        if self.forest is not None and not isinstance(self.joint_fit, str):
+        if self.forest is not None and not self._regresses:
             raise ParameterError("a given forest needs a regression: set joint_fit='ridge'.")
         names = tuple(getattr(self.forest, "feature_names_in_", ()))
         own = self.feature_costs_.names or ()
         if {*names} & {*own} and names != own:
             what = f"forest has the columns {list(names)}, but X has {list(own)}"
             raise ParameterError(f"{what}: reorder X.")
-        if self.early_stopping and self.joint_fit and not isinstance(self.joint_fit, str):
+        if self.early_stopping and self.joint_fit and not self._regresses:
             raise ParameterError(
                 "early_stopping chooses among smaller models, but passes refit only the largest: "
                 f"set joint_fit=0 or 'ridge', got joint_fit={self.joint_fit!r}."
             )
         by_squares = {
-            f"joint_fit={self.joint_fit!r}": isinstance(self.joint_fit, str),
+            f"joint_fit={self.joint_fit!r}": self._regresses,
             "split_on='residuals'": residuals,
         }
         for parameter, given in by_squares.items():
@@ -237,6 +238,11 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
     def _is_binary(self):
         """Return True for two classes, whose scores need one column."""
         return getattr(self, "classes_", np.empty(0)).size == 2
+
+    @property
+    def _regresses(self):
+        """Whether `joint_fit` names a regression; otherwise it is a number of passes."""
+        return isinstance(self.joint_fit, str)
 
     @property
     def _needs_validation(self):
@@ -252,26 +258,26 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
     def _answer(self, scores):
         """Return the predictions for scores, and class probabilities or None."""
 
-    def _grow(self, X, targets, weight, random, valid, exponent=0, codes=None):
-        """Grow the forest; `codes` are the classes. The model predicts 2**exponent × targets."""
+    def _grow(self, train, valid, random, exponent=0):
+        """Grow the forest on examples whose `y` holds one-hot classes or scaled numbers.
+
+        The model predicts 2**exponent × y.
+        """
         if self.forest is not None:  # it may have been trained on the rows that refits hold out
             self._unmeasured = None
         if self.byte_budget is not None:  # fails before growing, which may take hours
-            refuse_above(MOST_FEATURES, X.shape[1])
-        n_visits = check_max_features(self.max_features, X.shape[1])
-        seeds = random.randint(INT32_MAX, size=2)
-        data = X, targets, weight, seeds, n_visits, codes, valid, exponent
+            refuse_above(MOST_FEATURES, self.n_features_in_)
+        data = train, valid, random.randint(INT32_MAX, size=2), exponent
         self._take(*grown_forest(self, *data))
         # A regression prunes until the bytes fit; if it could not, `_keep_to_bytes` raises the
         # error. After refitting in passes, the weights of fewer nodes must be fitted anew.
         if self.byte_budget is not None and self.nbytes(self.byte_format) > self.byte_budget:
-            if self.joint_fit == 0 or isinstance(self.joint_fit, str):
+            if self.joint_fit == 0 or self._regresses:
                 self._keep_to_bytes()
             else:
                 self._refit_within_bytes(data)
         if self.early_stopping and self.joint_fit == 0:
             self._stop_early(valid, exponent)
-        return self
 
     def _take(self, model, intercept, ridge):
         self._refitted, self.intercept_, self.ridge_ = self.joint_fit != 0, intercept, ridge
