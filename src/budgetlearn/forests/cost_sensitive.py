@@ -155,9 +155,10 @@ SMALLEST_SHARE = 0.1
 # The grid reaches down to this penalty (bits) of the most expensive feature, if prices differ so
 # much that the penalty would otherwise be larger everywhere.
 SMALLEST_PENALTY = 0.3
+N_WEIGHTS = 20  # of the grid without its 0
 
 
-def cost_weight_grid(data, labels, n_classes, feature_costs, n_weights=20, weights=None):
+def cost_weight_grid(data, labels, n_classes, feature_costs, weights):
     """Return a descending grid of λ, from one that acquires (nearly) nothing to 0.
 
     Before the 0, the grid goes from twice to a tenth of the largest ratio of a split's gain to the
@@ -166,7 +167,6 @@ def cost_weight_grid(data, labels, n_classes, feature_costs, n_weights=20, weigh
     prices = feature_costs.alone
     charged = np.where(prices > 0, prices, np.inf)
     rule = GrowthRule(impurity=Entropy(), score="risk", ties="first", max_depth=1)
-    weights = np.ones(data.n_samples) if weights is None else weights
     root = TreeGrower(data, labels, n_classes, rule).tree(weights, charged, seed=0)
     if root.node_count == 1:
         return np.zeros(1)
@@ -174,7 +174,7 @@ def cost_weight_grid(data, labels, n_classes, feature_costs, n_weights=20, weigh
     after = left.sum() * Entropy()(left) + right.sum() * Entropy()(right)
     root_weight = (Entropy()(node) - after / node.sum()) / prices[root.feature[0]]
     smallest = min(SMALLEST_SHARE * root_weight, SMALLEST_PENALTY / prices.max())
-    return np.append(np.geomspace(LARGEST_SHARE * root_weight, smallest, n_weights), 0.0)
+    return np.append(np.geomspace(LARGEST_SHARE * root_weight, smallest, N_WEIGHTS), 0.0)
 
 
 @estimator_class
@@ -260,7 +260,5 @@ class CostSensitiveRFPathClassifier(CostSensitive, WeightedFit, ClassifierMixin,
     def _weights(self, data, train):
         if self.cost_weights is None:
             labels, n_classes = train.y.astype(np.int32), self.classes_.size
-            return cost_weight_grid(
-                data, labels, n_classes, self.feature_costs_, weights=train.weight
-            )
+            return cost_weight_grid(data, labels, n_classes, self.feature_costs_, train.weights)
         return np.unique(check_numbers(self.cost_weights, "cost_weights", low=0))[::-1] * 1.0

@@ -155,7 +155,7 @@ class Memory:
         return size(self.format, *sizes, missing=split["missing_left"].any())
 
 
-def prune_and_refit(nodes, regress, n_samples, memory, ridge, validate=None, best=False):
+def prune_and_refit(nodes, regress, n_samples, memory, ridge, validate, best):
     """Fit the weights of all nodes by regression, and drop leaves until a budget is met.
 
     In large tables a sample chooses the leaves to drop, and all rows fit the remaining nodes. With

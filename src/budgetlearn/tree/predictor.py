@@ -203,7 +203,7 @@ class ForestPredictor:
         walking.add_leaves(self._values, labels, per_step, totals, n_counted)
         return totals, n_counted
 
-    def permuted_hits(self, X, labels, partners, *, votes=False, n_jobs=None):
+    def permuted_hits(self, X, labels, partners, *, votes, n_jobs):
         """Count correct predictions on the unchanged rows, and with each feature permuted.
 
         The second count has shape (n_features, n_repeats). X must not contain NaN. `partners`,
