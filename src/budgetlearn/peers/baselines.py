@@ -9,7 +9,7 @@ from sklearn import ensemble
 from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.feature_selection import mutual_info_classif
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import get_tags
 
 from ..cascade.mixture import origin_and_unit
 from ..fit_counts import fit_weighed
@@ -170,8 +170,7 @@ class FilterForestClassifier(ClassifierMixin, WeightedFit, TreeStages):
         check_number(self.cost_exponent, "cost_exponent", low=0)
         sizes = self._sizes(X.shape[1])
         # A seed for the rating, and one for each model, so that more sizes do not change the first.
-        random = check_random_state(self.random_state)
-        rating_seed, *seeds = random.randint(INT32_MAX, size=1 + len(sizes))
+        rating_seed, *model_seeds = seeds.randint(INT32_MAX, size=1 + len(sizes))
         self.mutual_information_ = np.zeros(X.shape[1])
         if np.bincount(train.y).max() > 1:  # the estimate compares rows of a class
             origin, unit = origin_and_unit(X)  # else the estimator's noise hides small differences
@@ -186,7 +185,7 @@ class FilterForestClassifier(ClassifierMixin, WeightedFit, TreeStages):
         data = bin_features(X, n_jobs=self.n_jobs)
         self._models = [
             self._forest(train, data, np.sort(self.order_[:size]), seed)
-            for size, seed in progress(list(zip(sizes, seeds, strict=True)), "forests")
+            for size, seed in progress(list(zip(sizes, model_seeds, strict=True)), "forests")
         ]
         self.stage_settings_ = [{"features": size} for size in sizes]
 

@@ -242,8 +242,7 @@ class NodeShares(MetaStaged):
         X, y = train.X, train.targets
         percents = check_increasing(self.percents, "percents", high=100)
         check_number(self.n_full_trees, "n_full_trees", low=1, integer=True)
-        random = check_random_state(self.random_state)
-        probe_seed, model_seed = random.randint(INT32_MAX, size=2)
+        probe_seed, model_seed = seeds.randint(INT32_MAX, size=2)
         forest, targets = ExtraTreesClassifier, y
         if not is_classifier(self):
             forest, (origin, unit) = ExtraTreesRegressor, origin_and_unit(y)
