@@ -13,6 +13,7 @@ import pandas as pd
 from .exceptions import BudgetError, CostError, MissingExtraError
 from .files import as_file, encoding_of, is_workbook, opened, separator_of, workbook_as_csv
 from .per_feature import PerFeature, own_names
+from .validation import MOST_AMOUNT
 
 # Tolerance for sums of prices in different orders: a budget of 200 must pay for a cost of 200.
 _SLACK = 1e-12
@@ -511,7 +512,6 @@ def _check_header(path, header):
 
 
 _PRICES = ("cost", "group_cost")
-MOST_COST = 1e100  # larger prices could have infinite sums or squares
 _COMMA = re.compile(r"[-+]?\d+,\d+")
 _MAYBE_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}[.,]\d{3}")
 
@@ -549,8 +549,8 @@ def _with_numbers(path, record, commas):
             record[name] = _number(text, name, where)
     if "run" in record:
         record["run"] = _number(record["run"], "run", where, int)
-    if not 0 <= record["cost"] <= MOST_COST:
-        what = f"must be finite and >= 0, not above {MOST_COST:g}, got {record['cost']:g}"
+    if not 0 <= record["cost"] <= MOST_AMOUNT:
+        what = f"must be finite and >= 0, not above {MOST_AMOUNT:g}, got {record['cost']:g}"
         what = "is missing" if math.isnan(record["cost"]) else what
         raise CostError(f"{where}: the cost of {record['feature']!r} {what}.")
     if "group" in record:
@@ -609,10 +609,10 @@ def nonnegative(values, name):
         raise CostError(f"{name} must be numbers, got {values!r}.") from error
     if array.ndim != 1:
         raise CostError(f"{name} must be a vector (one number each), got shape {array.shape}.")
-    bad = np.flatnonzero(~((array >= 0) & (array <= MOST_COST)))
+    bad = np.flatnonzero(~((array >= 0) & (array <= MOST_AMOUNT)))
     if bad.size:
         raise CostError(
-            f"{name} must be finite and >= 0, not above {MOST_COST:g}; entry {bad[0]} is "
+            f"{name} must be finite and >= 0, not above {MOST_AMOUNT:g}; entry {bad[0]} is "
             f"{array[bad[0]]} ({bad.size} such of {array.size}). Correct the price list."
         )
     # Read-only, because many estimators share the prices.

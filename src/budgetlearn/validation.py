@@ -11,7 +11,9 @@ from .exceptions import BudgetlearnError
 
 # The largest 32-bit integer: an upper bound of seeds, and of nodes and levels in kernels.
 INT32_MAX = 2**31 - 1
-MOST_AMOUNT = 1e100  # larger numbers, or differences below its inverse, would give NaN scores
+# The largest price or target: sums or squares of larger numbers could be infinite, and scores of
+# targets that differ by less than its inverse NaN.
+MOST_AMOUNT = 1e100
 
 
 class ParameterError(BudgetlearnError, ValueError):
