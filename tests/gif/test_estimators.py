@@ -363,7 +363,7 @@ def test_acquisition_cost_charges_the_union_of_the_tests(three_classes):
         ({"candidate_window": 0}, "candidate_window"),
         ({"candidate_window": "all"}, "candidate_window"),
         ({"max_features": "log2"}, "max_features"),
-        ({"max_features": 0}, "max_features"),
+        ({"max_features": 0, "forest": "given", "joint_fit": "ridge"}, "max_features must be"),
         ({"max_features": 1.5}, "max_features must be an integer"),
         ({"loss": "hinge"}, "loss must be one of"),
         ({"saturation": 0}, "saturation"),
