@@ -122,12 +122,17 @@ def test_only_acquired_features_are_looked_at(cls, table):
 
 
 @every_class
-def test_stages_grow_by_one_feature_and_end_with_all(cls, table):
+def test_stages_grow_by_one_feature_and_end_with_all_that_vary(cls, table):
     X, y = table
+    X = np.insert(X, 2, 3.0, axis=1)
     model = cls(threshold=0.6, random_state=0).fit(X, y)
+    X[::2, 2] = 4.0  # in training, this column told nothing
     acquired = list(model.staged_acquired_features(X))
-    assert [a.sum(axis=1).tolist() for a in acquired] == [[t] * len(X) for t in range(1, 7)]
+    counts = [1, 2, 3, 4, 5, 6, 6]
+    assert [a.sum(axis=1).tolist() for a in acquired] == [[n] * len(X) for n in counts]
+    assert not acquired[-1][:, 2].any()
     assert all((a <= b).all() for a, b in pairwise(acquired))
+    X[::2, 2] = 3.0
     unstopped = clone(model).set_params(threshold=1.0).fit(X, y)
     *_, last = model.staged_predict(X)
     np.testing.assert_array_equal(last, unstopped.predict(X))

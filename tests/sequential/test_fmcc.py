@@ -182,9 +182,12 @@ class TestManyClasses:
 
     def test_with_all_features_equals_one_against_the_rest(self, problem):
         X, y = problem
-        model = FMCCClassifier(LogisticRegression(), threshold=1.0).fit(X, y)
+        X = np.insert(X, 2, 3.0, axis=1)  # like an intercept, it is never bought
+        linear = LogisticRegression(fit_intercept=False)
+        model = FMCCClassifier(linear, threshold=1.0).fit(X, y)
         scores = np.column_stack([e.decision_function(X) for e in model.estimators_])
         assert (model.predict(X) == model.classes_[scores.argmax(axis=1)]).all()
+        assert model.acquired_features(X).sum(axis=1).tolist() == [8] * len(X)
 
     def test_walk_equals_a_direct_count(self, problem):
         # With three rivals, counts are kept from 288 features on.

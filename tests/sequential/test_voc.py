@@ -105,14 +105,6 @@ def test_points_far_from_all_examples_keep_finite_estimates():
     assert np.isfinite(model.predict_proba(far)).all()
 
 
-def test_features_without_spread_do_no_harm():
-    X, y = make_classification(100, 4, random_state=2)
-    X[:, 1] = 3.0
-    model = VoCClassifier(threshold=1.0).fit(X, y)
-    assert np.isfinite(model.predict_proba(X)).all()
-    assert (model.decisions(X).order[:, -1] == 1).mean() > 0.5
-
-
 def test_blocks_shrink_with_the_size_of_their_tables(monkeypatch):
     X, y = make_classification(300, 5, random_state=2)
     model = VoCClassifier(threshold=0.9).fit(X, y)

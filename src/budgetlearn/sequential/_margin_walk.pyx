@@ -19,6 +19,9 @@ ctypedef Py_ssize_t index_t
 
 # Distances that differ by less than this factor are ties, as rounding depends on the order of sums.
 cdef double TIE = 1.0 + 1e-9
+# Training examples whose distances are added and compared together, as their distances, column and
+# indices (24 bytes each) fit into the first-level cache.
+cdef index_t STRIP = 1024
 
 
 @cython.final
@@ -37,7 +40,8 @@ cdef class MarginWalker:
     # (n_features + 1,): weight of the wrong examples with each single feature, and with none.
     cdef const double[::1] first_wrong
     cdef const index_t[::1] groups
-    cdef const index_t[::1] forced     # a fixed order of acquisition; empty: choose by value
+    cdef const index_t[::1] candidates  # features that may be acquired
+    cdef bint in_order                 # whether to acquire them in this order, not by value
     cdef const double[::1] entry_prices, member_prices
     cdef index_t n_train, n_features, n_rivals
     cdef index_t n_neighbors           # K; ties at the K-th distance are all included
@@ -56,14 +60,14 @@ cdef class MarginWalker:
     cdef index_t n_near, n_counted, n_acquired, n_rest
     cdef double mass, wrong, spent     # weight of all neighbours and of the wrong ones; cost
 
-    def __init__(self, columns, leads, start, ranked, weight, first_wrong, prices, forced, *,
-                 n_neighbors, threshold, cost_weight, max_cost):
+    def __init__(self, columns, leads, start, ranked, weight, first_wrong, prices, candidates, *,
+                 in_order, n_neighbors, threshold, cost_weight, max_cost):
         self.columns, self.leads, self.start, self.ranked = columns, leads, start, ranked
         self.weight, self.first_wrong = weight, first_wrong
         self.n_train, self.n_features, self.n_rivals = leads.shape
         self.n_neighbors = min(n_neighbors, self.n_train)
         self.threshold, self.cost_weight, self.max_cost = threshold, cost_weight, max_cost
-        self.forced = forced.astype(np.intp)
+        self.candidates, self.in_order = candidates.astype(np.intp), in_order
         self.entry_prices = prices.alone
         self.member_prices = prices.costs
         groups = np.full(self.n_features, -1) if prices.groups is None else prices.groups
@@ -130,7 +134,7 @@ cdef class MarginWalker:
             if self.spent + price > self.max_cost:
                 continue
             # A control follows a fixed order, with the same threshold and cap.
-            if self.forced.shape[0]:
+            if self.in_order:
                 return i
             worth = self.value_of(i)
             # Ties go to the cheaper feature, then to the lower index, which comes first here.
@@ -161,11 +165,11 @@ cdef class MarginWalker:
         memset(&self.n_summed[0], 0, self.n_train * sizeof(index_t))
         memcpy(&self.lead[0, 0], &self.start[0, 0], self.n_train * self.n_rivals * sizeof(double))
         for i in range(self.n_features):
-            self.rest[i] = self.forced[i] if self.forced.shape[0] else i
             self.prices[i], self.wrong_with[i] = self.entry_prices[i], self.first_wrong[i]
-        self.n_behind[:, :] = 0
-        self.low[:, :] = INFINITY
-        self.high[:, :] = INFINITY
+        if self.ranked.shape[0]:  # only then are counts kept
+            self.n_behind[:, :] = 0
+            self.low[:, :] = INFINITY
+            self.high[:, :] = INFINITY
         # Any K examples bound the K-th distance in the first step.
         for i in range(self.n_neighbors):
             self.near[i] = i
@@ -174,7 +178,9 @@ cdef class MarginWalker:
         for i in range(self.n_train):
             self.mass += self.weight[i]
         self.n_counted = self.n_acquired = 0
-        self.n_rest, self.spent = self.n_features, 0.0
+        self.n_rest, self.spent = self.candidates.shape[0], 0.0
+        for i in range(self.n_rest):
+            self.rest[i] = self.candidates[i]
         return self.estimate()
 
     cdef double value_of(self, index_t feature) noexcept nogil:
@@ -193,7 +199,7 @@ cdef class MarginWalker:
 
     cdef void find_neighbors(self, index_t feature, double x) noexcept nogil:
         """Add one feature to the distances and find the K nearest, with all ties at the K-th."""
-        cdef index_t k, start, stop, kept = 0, n_candidates = 0, K = self.n_neighbors
+        cdef index_t k, start, stop = 0, kept = 0, n_candidates = 0, K = self.n_neighbors
         cdef const double* column = &self.columns[feature, 0]
         cdef double* distance = &self.distance[0]
         cdef double* scratch = &self.scratch[0]
@@ -203,9 +209,9 @@ cdef class MarginWalker:
             # Distances only grow, so the previous K nearest bound the new K-th distance.
             bound = max(bound, distance[near[k]] + (column[near[k]] - x) * (column[near[k]] - x))
         bound *= TIE
-        # Add and collect strip by strip, so that distances stay in the first-level cache.
-        for start in range(0, self.n_train, 1024):
-            stop = min(start + 1024, self.n_train)
+        # Strip by strip, so that distances are still in the cache when they are compared.
+        while stop < self.n_train:
+            start, stop = stop, min(stop + STRIP, self.n_train)
             for k in range(start, stop):
                 distance[k] += (column[k] - x) * (column[k] - x)
             for k in range(start, stop):  # without a branch, as the outcome is hard to predict

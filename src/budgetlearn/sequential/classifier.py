@@ -91,9 +91,10 @@ def standardiser(X, weight):
 class SequentialClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
     """Base of classifiers that acquire features one by one until the prediction is certain.
 
-    Stage k has acquired k + 1 features, regardless of the threshold. The stage after the last one,
-    which `predict` uses without a budget, stops each example at the threshold. A subclass learns in
-    `_fit_codes`, and walks test points in `_walk_block` and `_acquiring`.
+    Stage k has acquired k + 1 features, regardless of the threshold, or all but those that are
+    constant in training. The stage after the last one, which `predict` uses without a budget, stops
+    each example at the threshold. A subclass learns in `_fit_codes`, and walks test points in
+    `_walk_block` and `_acquiring`.
 
     Parameters
     ----------
@@ -140,9 +141,11 @@ class SequentialClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
         check_number(self.threshold, "threshold", low=0.0, high=1.0)
         check_number(self.cost_weight, "cost_weight", low=0.0)
         check_number(self.max_cost, "max_cost", low=0.0, none=True)
+        # A column with the same value in every training row tells nothing and is never acquired.
+        self._varies = (train.X[0] != train.X).any(axis=0)
         # A cap below every price is a mistake; for constant predictions there is `fallback`.
-        cheapest = self.feature_costs_.alone.min()
-        if not affords(self._limit(), cheapest):
+        cheapest = self.feature_costs_.alone[self._varies].min(initial=np.inf)
+        if self._varies.any() and not affords(self._limit(), cheapest):
             raise too_small(self.max_cost, cheapest, "feature", "max_cost")
         self._fit_codes(train.X, train.y, train.weight, seeds)
 

@@ -148,7 +148,7 @@ def _boosted_score(scalers, ensemble, n_features):
 class MarginClassifier(SequentialClassifier):
     """Base of classifiers by the partial score w_O . phi_O(x) + b of the acquired features O.
 
-    A subclass may define a fixed order of acquisition in `_order`.
+    A subclass may define a fixed order of acquisition: `_in_order`, with `_candidates` in it.
 
     Parameters
     ----------
@@ -166,6 +166,8 @@ class MarginClassifier(SequentialClassifier):
     estimators_ : list of classifiers
         One for two classes, otherwise one per class.
     """
+
+    _in_order = False
 
     estimator: Any = field(default=None, kw_only=False)
     n_neighbors: int = 65
@@ -187,9 +189,12 @@ class MarginClassifier(SequentialClassifier):
         fitted = thread_map(fit, zip(positives, seeds, strict=True), self.n_jobs, "scores")
         self.estimators_, self._scores = map(list, zip(*fitted, strict=True))
         self._columns = np.ascontiguousarray(self._scaler.transform(X).T)
-        self._offsets = np.array([score.offset for score in self._scores])
+        parts = self._parts(X)
+        # The part of a column with the same value in every row is known without buying it.
+        known = parts[0, ~self._varies].sum(axis=0)
+        self._offsets = np.array([score.offset for score in self._scores]) + known
         # Margins of all training examples by feature, computed once; walks sum them (eq. 2).
-        self._leads = _leads(self._parts(X), codes)
+        self._leads = _leads(parts, codes)
         start = np.broadcast_to(self._offsets, (len(X), 1, len(positives)))
         self._start = _leads(start, codes)[:, 0]
         # Where counts are kept: the features of each example by their part of the leads. The work
@@ -211,14 +216,15 @@ class MarginClassifier(SequentialClassifier):
         """Return the parts of the scores, shape (n_samples, n_features, n_scores)."""
         return np.stack([score.parts(X) for score in self._scores], axis=2)
 
-    def _order(self):
-        """Return the order to acquire in, shape (n_features,), or (0,) to choose."""
-        return np.empty(0, dtype=np.intp)
+    def _candidates(self):
+        """Return the features that may be acquired."""
+        return np.flatnonzero(self._varies)
 
     def _walker(self, threshold, max_cost):
         return MarginWalker(
             *(self._columns, self._leads, self._start, self._ranked, self._weight),
-            *(self._first_wrong, self.feature_costs_, self._order()),
+            *(self._first_wrong, self.feature_costs_, self._candidates()),
+            in_order=self._in_order,
             n_neighbors=self.n_neighbors,
             threshold=threshold,
             cost_weight=self.cost_weight,
@@ -325,6 +331,8 @@ class RandomOrderClassifier(MarginClassifier):
     """
 
     _groups = False
+    _in_order = True
 
-    def _order(self):
-        return np.random.default_rng(self._seed).permutation(self.n_features_in_)
+    def _candidates(self):
+        order = np.random.default_rng(self._seed).permutation(self.n_features_in_)
+        return order[self._varies[order]]

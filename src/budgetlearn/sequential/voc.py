@@ -74,7 +74,7 @@ class VoCClassifier(SequentialClassifier):
         walk = Record.empty(n_rows, self.n_features_in_, self.classes_.size)
         model = LocalModel(self._train, self._ends, self._weight, n_rows, self.ridge)
         acquired = np.zeros((n_rows, self.n_features_in_), dtype=bool)
-        refused, spent = acquired.copy(), np.zeros(n_rows)
+        refused, spent = np.tile(~self._varies, (n_rows, 1)), np.zeros(n_rows)
         for stage in range(most + 1):
             rows, certainty = model.rows, model.posterior.max(axis=1)
             walk.estimate[rows, stage:] = certainty[:, None]
