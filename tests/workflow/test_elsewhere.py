@@ -48,6 +48,17 @@ rule mine:
     output: "mine.html"
     shell: "cp {{input}} {{output}}"
 """
+# Snakemake runs the hooks of the main Snakefile only; docs/studies.md shows these lines.
+HOOKS = """
+onstart:
+    budgetlearn.onstart()
+
+onsuccess:
+    budgetlearn.onsuccess()
+
+onerror:
+    budgetlearn.onerror()
+"""
 # A stand-in for the command that the storage plug-in calls, for machines without it.
 RSYNC = """#!/bin/sh
 while [ $# -gt 2 ]; do shift; done
@@ -87,7 +98,7 @@ def test_as_a_module_with_a_prefix(small, expected):
     snakefile.write_text(IMPORTER.format(snakefile=str(ROOT / "Snakefile")))
     config = {"budgetlearn": yaml.safe_load((small.folder / "small.yaml").read_text())}
     (small.folder / "all.yaml").write_text(yaml.safe_dump(config))
-    small.again("--configfile", "all.yaml")
+    assert "not complete" not in small.again("--configfile", "all.yaml")
     results = small.folder / "part/results/small"
     assert "Broken" in (small.folder / "mine.html").read_text()
     assert same(expected, results / "points.parquet")
@@ -97,6 +108,12 @@ def test_as_a_module_with_a_prefix(small, expected):
     _, plan = small.plan("-n", "--quiet", "rules", "--configfile", "all.yaml")
     assert "bl_fit" in plan  # failed runs are repeated
     assert "bl_msb" not in plan
+    assert HOOKS in (ROOT / "docs/studies.md").read_text()
+    snakefile.write_text(snakefile.read_text() + HOOKS)
+    said = small.again("--configfile", "all.yaml", fails=True)
+    assert "1 run did not complete" in said
+    assert "broken on wine, random costs, run 0: failed: ValueError: not today" in said
+    assert "fits 1 of 1" in said
     config["budgetlearn"] |= {"strict": False, "methods": ["msb", "logitb", "constant"]}
     (small.folder / "all.yaml").write_text(yaml.safe_dump(config))
     _, plan = small.plan("-n", "--quiet", "rules", "--configfile", "all.yaml")
