@@ -125,10 +125,14 @@ def refuse_numbers(column):
 def how_to_read(cells):
     """Return a sentence with the command-line option that would read some cells as numbers."""
     different = cells.map(str).str.strip().unique()
+    thousands = all(re.fullmatch(r"[-+]?\d{1,3}([,'\s]\d{3})+([.,]\d+)?", x) for x in different)
     if all(re.fullmatch(r"[-+]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?", cell) for cell in different):
         points = any("." in cell for cell in different)
         first = "take out the points between thousands; " if points else ""
-        return f"If commas mark decimals: {first}on the command line --decimal , reads them."
+        last = " If they separate thousands, take them out." if thousands else ""
+        return f"If commas mark decimals: {first}on the command line --decimal , reads them.{last}"
+    if thousands:
+        return "Take out the marks between thousands."
     # A few marks for missing values; the only one with a digit is a spreadsheet's #DIV/0!.
     marks = [f"--na {shlex.quote(x)}" for x in different if not re.search(r"\d(?!!)", x)]
     if len(marks) == different.size < 6:
