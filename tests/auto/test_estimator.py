@@ -297,6 +297,9 @@ def test_what_a_model_remembers_costs_more_on_other_rows(monkeypatch):
     for measured, chosen in ((True, 0), (False, 1)):
         stages.measured = measured
         assert [stages.choose(budget) for budget in (1, 30)] == [None, chosen]
+    # What is quoted is within the budget; nothing costs more than all features.
+    assert [stages.choose(2.9, inflation) for inflation in (1.0, 1.5)] == [0, None]
+    assert stages.choose(costs.full, 1.5) == 1
     # Of labels that are partly chance a model is surest where it has seen them.
     table, y = make_classification(160, 6, n_informative=3, flip_y=0.3, random_state=1)
     settings = {"estimators": "forest", "orders": "gain_per_cost", "n_stages": 3, "cv": 2}
@@ -431,13 +434,16 @@ def test_free_features_are_a_step_of_their_own_beside_others():
 def test_a_model_far_cheaper_than_those_out_of_fold_does_not_get_their_score(cost, is_kept):
     policy = SimpleNamespace(place=0, spent=np.array([8.0, 0]), inflation=1.0, temperature=1.0)
     model = SimpleNamespace(feature_costs_=FeatureCosts([1, 9]))
-    stages = SimpleNamespace(model=model, buys=[True])
-    stages.choose, stages.quoted = lambda budget: 0, lambda *_: (cost, 0.0)
+    stages = SimpleNamespace(model=model, buys=[True, True])
+    stages.quoted = lambda *_: (cost, 0.0)
     none = SimpleNamespace(budgets=[9.0], fill_of=lambda _: None, shift_of=lambda _: None)
-    entry = AutoBudgetClassifier()._bought(Entry("any", 0.9, 0.1), policy, stages, none)
-    assert (entry is not None) == is_kept
+    # The second case has no stage within the budget on unseen rows.
+    for within, stage in ((1, 1), (None, 0)):
+        stages.choose = lambda _, inflation=None, within=within: within if inflation else 0
+        entry = AutoBudgetClassifier()._bought(Entry("any", 0.9, 0.1), policy, stages, none)
+        assert (entry.stage == stage) if is_kept else entry is None
     # Also where features are free nobody needs a second constant.
-    stages.buys, model.feature_costs_ = [False], FeatureCosts([0, 9])
+    stages.buys, model.feature_costs_ = [False, False], FeatureCosts([0, 9])
     assert AutoBudgetClassifier()._bought(Entry("any", 0.9, 0.1), policy, stages, none) is None
 
 

@@ -100,9 +100,14 @@ def test_the_option_that_would_read_the_cells_is_named():
     missing = "If values are missing there: on the command line "
     said = {
         ("1,5", "-12,25", "7"): commas + "on the command line --decimal , reads them.",
-        ("42,000", "9,500"): commas + "on the command line --decimal , reads them. If they separate",
+        ("42,000", "9,500"): commas
+        + "on the command line --decimal , reads them. If they separate",
         ("42,000", "1,234,567", "1,021.5"): "Take out the marks between thousands.",
-        ("1 000", "12 500,5", "1\N{NO-BREAK SPACE}234 567"): "Take out the marks between thousands.",
+        (
+            "1 000",
+            "12 500,5",
+            "1\N{NO-BREAK SPACE}234 567",
+        ): "Take out the marks between thousands.",
         ("1.234,5", "12"): points,
         ("1.23,5", "1,5"): other,
         ("?", " - ", "?"): missing + "--na '?' --na - reads them so.",

@@ -205,7 +205,10 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
         The model of all rows may have no stage within the budget, or acquire nothing. If it costs
         less than half as much as the models out of fold, their score does not hold for it.
         """
-        model, stage = stages.model, stages.choose(comparison.budgets[policy.place])
+        model, budget = stages.model, comparison.budgets[policy.place]
+        # Within the budget on unseen rows, too, if possible: `predict` chooses by the quoted cost.
+        stage = stages.choose(budget, policy.inflation)
+        stage = stages.choose(budget) if stage is None else stage
         if stage is None or not stages.buys[stage]:
             return None
         cost, error = stages.quoted(stage, policy.inflation)

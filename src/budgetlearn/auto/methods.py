@@ -96,27 +96,31 @@ class Stages:
         if self.out_of_fold:
             self.costs = model.operating_points_["cost"].to_numpy()
 
-    def choose(self, budget):
+    def choose(self, budget, inflation=1.0):
         """Return the index of the stage for a budget, or None if none is affordable.
 
         It is the best affordable stage if stages were measured, otherwise the costliest.
         """
-        within = np.flatnonzero(affords(budget, self.costs))
+        within = np.flatnonzero(affords(budget, self._unseen(inflation)[1]))
         if not within.size:
             return None
         best = within[self.scores[within] >= self.scores[within].max()]
         # Of equals, the cheapest; on an unmeasured path, the last, which has the most trees.
         return int(best[self.costs[best].argmin()] if self.measured else best[-1])
 
+    def _unseen(self, inflation):
+        """Return the factors of the costs of unseen rows, and the expected means of these costs."""
+        # No correction if all rows cost the same.
+        factors = np.where(self.out_of_fold | (self.errors == 0), 1.0, inflation)
+        return factors, np.minimum(factors * self.costs, self.model.feature_costs_.full)
+
     def quoted(self, stage, inflation):
         """Return the expected mean cost of a stage on unseen rows, and its standard error."""
-        cost, error = self.costs[stage], self.errors[stage]
-        # No correction if all rows cost the same.
-        factor = 1.0 if self.out_of_fold or error == 0 else inflation
+        factor, expected = (each[stage] for each in self._unseen(inflation))
         # The factor was measured with other models, on fewer rows, and is itself uncertain.
-        error *= REFIT_ERROR if self.out_of_fold else factor
-        spread = np.hypot(error, CORRECTION_ERROR * (factor - 1) * cost)
-        return float(min(factor * cost, self.model.feature_costs_.full)), float(spread)
+        error = self.errors[stage] * (REFIT_ERROR if self.out_of_fold else factor)
+        spread = np.hypot(error, CORRECTION_ERROR * (factor - 1) * self.costs[stage])
+        return float(expected), float(spread)
 
     def settle(self):
         """Store the costs in the model, so that it need not measure them or keep training rows."""
