@@ -207,7 +207,7 @@ def test_the_page_of_a_regression_has_numbers(folder, told):
     words = ("fit", "table.csv", "--target", "ill", "--drop", "Unnamed: 0", "--report", "m.html")
     assert told(*words)[0] == 0
     page = (folder / "m.html").read_text()
-    assert "mean error" in page
+    assert "mean absolute error" in page
     assert "on average</td>" in page
     assert re.search(r"everything: .+ on all columns, 0\.\d+", page)
 

@@ -19,7 +19,7 @@ from ..protocol.prediction import acquired_from, decided, from_table
 from ..validation import listed
 from . import options
 from .options import needed_and_found, note, shown
-from .output import amount, mean_cost, money
+from .output import amount, least, mean_cost, money
 from .saved_model import SavedModel
 
 
@@ -130,7 +130,7 @@ def _note_overspent(saved, costs, budget):
     budget = saved.budget if budget is None else budget
     if budget is None or affords(budget, costs.mean()):
         return
-    n_rows, cost = len(costs), money(costs.mean())
+    n_rows, cost = len(costs), least(costs.mean())  # not below the budget by rounding
     # With fewer than 30 rows, a standard error says little.
     note(
         f"{f'these rows cost {cost} on average' if n_rows > 1 else f'this row costs {cost}'}, more "
