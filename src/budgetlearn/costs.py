@@ -593,10 +593,10 @@ def _charge(table, group):
     # `unique` counts NaN as a value, so that a gap and a number are a contradiction.
     charges = table["group_cost"][table["group"] == group].unique()
     if charges.size != 1 or math.isnan(charges[0]):
+        found = ", ".join("none" if math.isnan(charge) else f"{charge:g}" for charge in charges)
         raise CostError(
-            f"the members of cost group {group!r} must have the same group_cost, found "
-            f"{', '.join(f'{charge:g}' for charge in charges)} (nan: none). It is charged once for "
-            "the whole group: write it in the line of each member."
+            f"the members of cost group {group!r} must have the same group_cost, found {found}. It "
+            "is charged once for the whole group: write it in the line of each member."
         )
     return charges[0]
 
