@@ -139,7 +139,13 @@ def how_to_read(cells):
         return f"If values are missing there: on the command line {' '.join(marks)} reads them so."
     units = {re.sub(r"[-+.,\s\d]", "", cell) for cell in different}
     if len(units) == 1 and units != {""} and all(re.search(r"\d", cell) for cell in different):
-        return f"Take {units.pop()!r} out of its cells."
+        unit = units.pop()
+        # Without these, the cells would be other numbers.
+        if {*unit} & {*"−–—("}:
+            return f"Write the minus of {different[0]!r} as -, if it is one."
+        if {*unit} & {*"<>≤≥~"}:
+            return f"Write a number in place of {different[0]!r}."
+        return f"Take {unit!r} out of its cells."
     return "On the command line --decimal , and --na '?' tell how cells are written."
 
 
