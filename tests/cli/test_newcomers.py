@@ -285,6 +285,10 @@ def test_points_between_thousands_are_told(folder, told):
         pay = [f"{n // 1000}{point}{n % 1000:03}" if n > 999 else n for n in range(600, 1080, 2)]
         status, _, err = of_table(told, lambda t, pay=pay: t.assign(pay=pay))
         assert (status, said in err) == (0, point == ".")
+    said = "holds 42.000 and the like. If the point separates thousands, remove it"
+    for last in ("500", "5"):
+        pay = [*np.resize(["42.000", "38.125", "8.000", "117.500"], 239), f"9.{last}"]
+        assert (said in of_table(told, lambda t, pay=pay: t.assign(pay=pay))[2]) == (last == "500")
     nullable = pd.array([*range(239), None], dtype="Int64")
     patients().assign(pay=nullable).to_parquet("table.parquet")
     words = ("fit", "table.parquet", "--target", "ill", *QUICK[-2:])

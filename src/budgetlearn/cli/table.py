@@ -197,7 +197,7 @@ def _constants(X):
 
 
 def _codes(path, how, X, known, target):
-    """Yield notes on whole numbers that may be codes (with leading zeros) or dates (20240331)."""
+    """Yield notes on numbers that may be codes (007), dates (20240331) or thousands (42.000)."""
     names = [name for name in X if is_number(X[name]) and name not in known]
     separator, decimal, missing = how["separator"], how["decimal"], how["na"]
     written = read_table(path, separator, decimal, missing, names, text=True, max_rows=10_000)
@@ -210,6 +210,11 @@ def _codes(path, how, X, known, target):
         if 0 < len(dates) == cells.count() and name != target:
             what = f"{shown(name)} holds {dates.iloc[0]}, and is read as a number"
             yield f"{what}. If it holds dates, use --date {shlex.quote(name)}"
+        cells = cells.dropna()
+        points = cells.str.fullmatch(r"-?[1-9]\d{0,2}\.\d{3}").all()
+        if points and cells.str[-2:].eq("00").mean() > 0.5:  # three decimals are rarely so round
+            what = f"{shown(name)} holds {cells.iloc[0]} and the like"
+            yield f"{what}. If the point separates thousands, remove it from all cells"
 
 
 def _marks_of_gaps(X):
