@@ -412,6 +412,9 @@ def test_a_classifier_does_not_predict_numbers(folder, told):
     assert (status, err.count("\n")) == (2, 1)
     assert "table is regression, and msb predict classes only" in err
     assert "cascade_regressor" in err
+    # The name of `fit` stands for the same method.
+    status, out, _ = told("compare", "table.csv", *OWN, "--dry-run", "--methods", "cascade")
+    assert (status, "\nmethods:\n- cascade_regressor\n- constant\n" in out) == (0, True)
 
 
 def test_snakemake_has_a_cache_where_the_home_cannot_be_written(tmp_path, monkeypatch):

@@ -36,8 +36,7 @@ CLASSIFIERS = (
     *("msb", "logitb", "rfb", "budgetrf_plus", "cascade", "cost_sensitive_rf_ffs"),
     *("lightgbm_coupled", "filter_forest", "all_features"),
 )
-_REGRESSORS = ("budgetrf", "cascade", "lightgbm_coupled", "all_features")
-REGRESSORS = tuple(f"{name}_regressor" for name in _REGRESSORS)
+REGRESSORS = ("budgetrf", "cascade", "lightgbm_coupled", "all_features")  # with "_regressor"
 CONTROL = "constant"  # areas under curves start from it
 STUDY, REGISTRY, LOCK = "study.yaml", "datasets.yaml", ".lock"
 SHARES = {"train": 0.6, "valid": 0.2, "test": 0.2}
@@ -78,6 +77,8 @@ def study_files(own, path, name, options, folder, **settings):
     if options["costs"]:
         entry["costs"] = os.path.abspath(options["costs"])
     methods = options["methods"] or (REGRESSORS if regression else CLASSIFIERS)
+    if regression:
+        methods = [f"{name}_regressor" if name in REGRESSORS else name for name in methods]
     most, shares = options["max_rows"], dict(SHARES)
     study = {
         "study": name,
