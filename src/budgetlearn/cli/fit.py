@@ -60,7 +60,7 @@ MOST_WAYS = 12
 MOST_FOR_TREE = 500  # columns
 # A column with this score may have been recorded after the target was known.
 TOO_GOOD = 0.999
-ENOUGH_TO_TELL = 1_000  # rows
+FEWEST_TO_TELL, ENOUGH_TO_TELL = 8, 1_000  # rows; fewer agree by chance, more change little
 OTHERS = "other paths"
 
 
@@ -349,6 +349,8 @@ def everything(task, train, valid, test):
 def telling(task, train, test):
     """Return the columns that predict the held-out rows almost perfectly on their own."""
     X, y = test
+    if len(y) < FEWEST_TO_TELL:
+        return []
     if task == REGRESSION:  # ranks do not depend on units
         return X.columns[X.rank().corrwith(pd.Series(y, X.index).rank()).abs() >= TOO_GOOD].tolist()
     known, labels = (part[:: ceil(len(train[1]) / ENOUGH_TO_TELL)] for part in train)
