@@ -35,14 +35,9 @@ def affords(budget, cost):
     return cost <= spendable(np.asarray(budget))
 
 
-def least_budget(cost):
-    """Return the smallest budget with six digits that pays for a cost, as text."""
-    return f"{float(_SIX_DIGITS.create_decimal(cost / spendable(1.0))):g}"
-
-
 def too_small(budget, cheapest, what, limit="the budget"):
     """Return the error for a budget that pays for none of several models, forests or methods."""
-    least = least_budget(cheapest)
+    least = f"{float(_SIX_DIGITS.create_decimal(cheapest / spendable(1.0))):g}"  # rounded up
     text = f"No {what} costs at most {budget:g}: the cheapest one costs {least}."
     return BudgetError(f"{text} Raise {limit} to {least} or more.", float(cheapest))
 

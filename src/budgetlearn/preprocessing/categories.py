@@ -140,11 +140,8 @@ def how_to_read(cells):
     units = {re.sub(r"[-+.,\s\d]", "", cell) for cell in different}
     if len(units) == 1 and units != {""} and all(re.search(r"\d", cell) for cell in different):
         unit = units.pop()
-        # Without these, the cells would be other numbers.
-        if {*unit} & {*"−–—("}:
-            return f"Write the minus of {different[0]!r} as -, if it is one."
-        if {*unit} & {*"<>≤≥~"}:
-            return f"Write a number in place of {different[0]!r}."
+        if {*unit} & {*"−–—(<>≤≥~"}:  # without it, the cells would be other numbers
+            return f"Write a plain number in place of {different[0]!r}, with - for a minus."
         return f"Take {unit!r} out of its cells."
     return "On the command line --decimal , and --na '?' tell how cells are written."
 

@@ -179,8 +179,7 @@ cdef class MarginWalker:
             self.mass += self.weight[i]
         self.n_counted = self.n_acquired = 0
         self.n_rest, self.spent = self.candidates.shape[0], 0.0
-        for i in range(self.n_rest):
-            self.rest[i] = self.candidates[i]
+        self.rest[:self.n_rest] = self.candidates
         return self.estimate()
 
     cdef double value_of(self, index_t feature) noexcept nogil:

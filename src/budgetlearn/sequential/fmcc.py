@@ -148,7 +148,7 @@ def _boosted_score(scalers, ensemble, n_features):
 class MarginClassifier(SequentialClassifier):
     """Base of classifiers by the partial score w_O . phi_O(x) + b of the acquired features O.
 
-    A subclass may define a fixed order of acquisition: `_in_order`, with `_candidates` in it.
+    With `_in_order`, features are acquired in the order of `_candidates`.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ class MarginClassifier(SequentialClassifier):
         # Two classes have one score, more classes have one score each against the rest.
         positives = [1] if self.classes_.size == 2 else range(self.classes_.size)
         seeds = rng.randint(INT32_MAX, size=len(positives)).tolist()
-        self._seed = int(rng.randint(INT32_MAX))
+        self._candidates = np.flatnonzero(self._varies)
 
         def fit(pair):
             positive, seed = pair
@@ -216,14 +216,10 @@ class MarginClassifier(SequentialClassifier):
         """Return the parts of the scores, shape (n_samples, n_features, n_scores)."""
         return np.stack([score.parts(X) for score in self._scores], axis=2)
 
-    def _candidates(self):
-        """Return the features that may be acquired."""
-        return np.flatnonzero(self._varies)
-
     def _walker(self, threshold, max_cost):
         return MarginWalker(
             *(self._columns, self._leads, self._start, self._ranked, self._weight),
-            *(self._first_wrong, self.feature_costs_, self._candidates()),
+            *(self._first_wrong, self.feature_costs_, self._candidates),
             in_order=self._in_order,
             n_neighbors=self.n_neighbors,
             threshold=threshold,
@@ -333,6 +329,7 @@ class RandomOrderClassifier(MarginClassifier):
     _groups = False
     _in_order = True
 
-    def _candidates(self):
-        order = np.random.default_rng(self._seed).permutation(self.n_features_in_)
-        return order[self._varies[order]]
+    def _fit_codes(self, X, codes, weight, rng):
+        super()._fit_codes(X, codes, weight, rng)
+        order = np.random.default_rng(rng.randint(INT32_MAX)).permutation(self.n_features_in_)
+        self._candidates = order[self._varies[order]]
