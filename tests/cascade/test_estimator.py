@@ -15,7 +15,13 @@ from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from budgetbench.datasets.synthetic import yahoo_costs, yahoo_like
-from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor, models
+from budgetlearn.cascade import (
+    ScheduleCascadeClassifier,
+    ScheduleCascadeRegressor,
+    estimator,
+    models,
+    orders,
+)
 from budgetlearn.cascade.mixture import with_temperature
 from budgetlearn.costs import FeatureCosts, random_costs
 from budgetlearn.metrics import average_precision_at_5
@@ -67,9 +73,6 @@ def test_scikit_learn(estimator):
 
 def test_the_protocol_is_kept():
     check_budgeted_estimator(ScheduleCascadeClassifier(**QUICK))
-
-
-def test_the_protocol_is_kept_in_regression():
     check_budgeted_estimator(ScheduleCascadeRegressor(**LINEAR))
 
 
@@ -233,10 +236,7 @@ def test_the_budget_of_the_constructor(table):
     X, y = table
     model = ScheduleCascadeClassifier(feature_costs=PRICES, budget=9, **QUICK).fit(X[:300], y[:300])
     np.testing.assert_array_equal(model.predict(X), model.predict(X, budget=9))
-
-
-def test_a_budget_below_one_is_a_budget(table):
-    X, y = table
+    # A budget below one is not a share.
     prices = [0.01, 0.04, 0.09, 0.02, 0.05, 0.07]
     model = ScheduleCascadeClassifier(feature_costs=prices, budget=0.09, **QUICK).fit(
         X[:300], y[:300]
@@ -466,6 +466,27 @@ def test_smooth_kinds_are_left_out_of_large_tables(table, monkeypatch):
         "linear",
         "constant",
     }
+
+
+def test_the_part_of_a_large_table_that_judges_is_predicted_as_judged(table, numbers, monkeypatch):
+    X, y = table
+    folds = np.where(np.arange(500) % 10, -1, 0)
+    monkeypatch.setattr(estimator, "judged_folds", lambda y, *_: folds[: len(y)])
+    monkeypatch.setattr(orders, "MOST_PILOT_ROWS", 0)
+    parameters = QUICK | {"estimators": "boosting"}
+    model = ScheduleCascadeClassifier(feature_costs=PRICES, **parameters).fit(X, y)
+    X, y, points = X[::10], y[::10], model.operating_points_
+    budgets = points["cost"] * (1 + 1e-9)
+    costs = [model.acquisition_cost(X, budget=each).mean() for each in budgets]
+    np.testing.assert_allclose(costs, points["cost"], atol=1e-9)
+    # No model has seen these rows, or is fitted again on all of them.
+    scores = [model.score(X, y, budget=each) for each in budgets]
+    np.testing.assert_allclose(scores, points["observed"], atol=1e-9)
+    assert scores[-1] > 0.7
+    _, X, y = numbers
+    of_numbers = ScheduleCascadeRegressor(feature_costs=PRICES, **parameters).fit(X, y)
+    promised = of_numbers.operating_points_["observed"].iloc[-1]
+    assert of_numbers.score(X[::10], y[::10]) == pytest.approx(promised)
 
 
 def test_better_models_weigh_more(table):

@@ -1,5 +1,7 @@
 """Models of the stages of a cascade: out-of-fold predictions are of unseen examples."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
@@ -69,6 +71,8 @@ def test_numbers_of_unseen_examples(kind):
     held_out, model = as_kind(kind, None).fit_both(data, [0, 1, 2], 0)
     assert held_out.shape == model.predict(data.X[:, :3]).shape == (300, 1)
     assert np.mean((held_out[:, 0] - data.y) ** 2) < 0.3 * data.y.var()
+    # The same seed gives the same.
+    np.testing.assert_array_equal(as_kind(kind, None).fit_both(data, [0, 1, 2], 0)[0], held_out)
 
 
 @every_kind
@@ -87,10 +91,38 @@ def test_a_class_that_a_fold_lacks_has_its_column(kind):
 
 
 @every_kind
-def test_the_same_seed_gives_the_same(kind):
+def test_of_a_large_table_a_part_is_predicted(kind):
     data = table(2)
-    first, again = (as_kind(kind, 2).fit_both(data, [0, 1], 7)[0] for _ in range(2))
-    np.testing.assert_array_equal(first, again)
+
+    def fitted(share):
+        part = replace(data, folds=np.where(np.arange(300) % share, -1, 0))
+        held_out, model = as_kind(kind, 2).fit_both(part, [0, 1, 2, 3, 4], 0)
+        judged = part.judged
+        assert held_out.shape == (300 // share, 2)
+        assert (held_out.argmax(axis=1) == judged.y).mean() > 0.7
+        return np.allclose(model.predict(judged.X), held_out, atol=1e-9)
+
+    # Boosting that learned from nine tenths is final, from two thirds it is fitted again.
+    assert [fitted(10), fitted(3)] == [kind == "boosting", False]
+
+
+def test_choices_on_a_large_table_are_made_on_a_part(monkeypatch):
+    y, groups = np.repeat([0, 1], [9000, 1000]), np.arange(10_000) // 4
+
+    def folds(*given, n_classes=2):
+        return models.judged_folds(y, n_classes, 5, np.random.RandomState(0), *given)
+
+    assert np.bincount(folds()).tolist() == 5 * [2000]
+    monkeypatch.setattr(models, "MANY_CLASSED", 9_999)
+    assert folds(n_classes=None).min() == 0
+    for least, most, n_judged in (500, 900, 910), (500, 2000, 1000), (2500, 3000, 2500):
+        monkeypatch.setattr(models, "LEAST_JUDGED", least)
+        monkeypatch.setattr(models, "MOST_JUDGED", most)
+        judged = folds() == 0
+        assert (folds()[~judged] == -1).all()
+        assert judged.sum() == n_judged
+        assert abs(y[judged].mean() - 0.1) < 0.001
+    assert np.ptp(folds(groups).reshape(-1, 4), axis=1).max() == 0
 
 
 def test_boosting_takes_as_many_rounds_as_predict_best_out_of_fold(monkeypatch):
@@ -141,6 +173,11 @@ def test_steps_and_bins_are_finer_in_large_tables(monkeypatch):
     assert chosen(hard, 1499) == chosen(X[:, 0] + noise, 1500) == 1
     monkeypatch.setattr(models, "FINER_LESS", 0.1)  # where they are not that much better
     assert chosen(hard, 1500) == 1
+    monkeypatch.setattr(models, "FINER_LESS", 2.0)
+    folds = np.arange(1500) % 3
+    of_all, of_part = (Table(X, hard, None, each) for each in (folds, np.minimum(folds - 1, 0)))
+    kinds = [BoostingKind.chosen(each) for each in (of_all, of_part)]
+    assert [each.n_leaves for each in kinds] == [models.MORE_LEAVES, models.LARGE[-1]]
     table = Table(X, hard, None)
     usual, finer = (BoostingKind(finer=each).fit(table, 0).trees for each in (1, 2))
     assert finer.n_trees == 2 * usual.n_trees

@@ -29,6 +29,7 @@ from .models import (
     as_kind,
     ascending,
     assign_folds,
+    judged_folds,
     medians,
     models_between,
 )
@@ -79,6 +80,7 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         Largest number of stages of an order.
     cv : int, default=5
         Number of folds for out-of-fold predictions. Forests use out-of-bag predictions instead.
+        Above 20,000 examples (100,000 in regression), one tenth or so is held out once instead.
     dynamic : bool or "auto", default="auto"
         Whether each example chooses its next feature by the expected gain per price. False: all
         examples follow fixed orders. True: only the dynamic order is used. "auto": a dynamic order
@@ -150,7 +152,7 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         seed = int(seeds.randint(INT32_MAX))
         n_classes = n_classes_of(self)
         random, groups = np.random.RandomState(seed), train.groups
-        folds = assign_folds(train.y, n_classes, self.cv, random, groups)
+        folds = judged_folds(train.y, n_classes, self.cv, random, groups)
         # Class weights affect learning and choices; mean costs use the sample weights alone.
         weight, counted = train.weighed_for(self).weight, train.weight
         if n_classes is None:
@@ -173,7 +175,7 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         models.medians = medians(table.X)
         self._errors = {}  # by id of a cascade: function that measures a score's standard error
         entries = self._pool(orders, units, table, models, seed)
-        entries = self._at_own_cost(entries, table)
+        entries = self._at_own_cost(entries, table.judged)
         # A cap may select a candidate that is not optimal for any mean budget.
         stop_all = [each for each in entries if np.isnan(each.tradeoff)]
         self._routes = [each for each in stop_all if each.n_features > 0]
@@ -189,7 +191,8 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
     def _models(self, table, ends, sets, kinds, seed):
         """Return the models of all sets; those between the ends only of kinds with weight there."""
         models = StageModels.fit(table, ends, kinds, seed, self.n_jobs)
-        wanted = {kind for features in ends for kind in models.mixture(features, table).kinds}
+        judged = table.judged
+        wanted = {kind for features in ends for kind in models.mixture(features, judged).kinds}
         kept = {name: kind for name, kind in kinds.items() if name in wanted}
         done = {ascending(features) for features in ends}
         rest = [features for features in sets if ascending(features) not in done]
@@ -198,14 +201,15 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
 
     def _pool(self, orders, units, table, models, seed):
         """Return the constant, and the candidates of all traces with a higher expected score."""
+        judged = table.judged
         fixed = traces = [
-            self._trace(name, stages, table, models).calibrated(table)
+            self._trace(name, stages, judged, models).calibrated(judged)
             for name, stages in orders.items()
         ]
         # All orders share one reference, so that their losses are comparable.
         reference = min(
             (each.predictions[-1] for each in traces),
-            key=lambda last: table.mean(table.losses(last)),
+            key=lambda last: judged.mean(judged.losses(last)),
         )
         fallback_units, dynamic_units = units
         models.fallback_model = OnDemand(partial(MaskedModel.fit, table, fallback_units, seed))
@@ -216,13 +220,13 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         self._say("the share of the gain that is not chance")
         share = confirmed_share(table, self.feature_costs_, fixed, reference, seed, self.n_jobs)
         stages = (stage for each in traces for stage in each.predictions)
-        reference = pool.best_informed(table, reference, stages, share)
+        reference = pool.best_informed(judged, reference, stages, share)
         if table.n_classes is None:
-            reference = pool.calibrated_numbers(reference, table)
+            reference = pool.calibrated_numbers(reference, judged)
         entries = []
         for trace in traces:
             self._say(f"the points of {trace.order.name}")
-            evidence = self._evidence(trace, reference, table, models, seed)
+            evidence = self._evidence(trace, reference, judged, models, seed)
             found = pool.candidates(evidence, self.feature_costs_.full)
             # Points between the steps of a dynamic order would hardly keep their budgets.
             if not trace.order.dynamic:
@@ -232,7 +236,7 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
             # The log loss gained grows with the square of how far classes are apart, the area
             # under the ROC curve with the distance itself.
             share **= 0.5
-        return pool.above_constant(entries, self._constant(reference, table, models, seed), share)
+        return pool.above_constant(entries, self._constant(reference, judged, models, seed), share)
 
     def _at_own_cost(self, entries, table):
         """Return the candidates, those of the dynamic order with the cost of its final trees.
@@ -514,7 +518,8 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
 def _changes(cascade, squares, table, models, seed):
     """Add the models of the change at each stage but the last, and return it out of fold."""
     changes, name = np.zeros(squares.shape), cascade.change_kind
-    n_folds, random = max(LEAST_FOLDS, table.folds.max() + 1), np.random.RandomState(seed)
+    n_folds = LEAST_FOLDS if table.folds is None else max(LEAST_FOLDS, table.folds.max() + 1)
+    random = np.random.RandomState(seed)
     folds = assign_folds(table.y, None, n_folds, random, table.groups)  # with few folds, others
     for stage, features in enumerate(cascade.stages[:-1]):
         about = Table(table.X, squares[stage] / table.variance, None, folds, table.weight)

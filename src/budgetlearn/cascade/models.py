@@ -32,14 +32,18 @@ MAX_BINS = 255
 # Boosting grows a tree for each class in each round: with many classes, fewer and larger steps.
 MOST_BOOSTED_TREES = 200
 # Rounds are added ROUNDS_AT_ONCE at a time while the out-of-fold loss falls, up to MOST_TIMES the
-# usual number: few features need few rounds. A pilot has a fixed number of rounds.
-ROUNDS_AT_ONCE, PILOT_ROUNDS, MOST_TIMES = 10, 30, 4
-# If a table of MANY_ROWS needs more than the usual number, FINER times as many leaves at a rate
-# divided by FINER may have less loss. With fewer rows they predict no better.
-MANY_ROWS, FINER, FINER_LESS = 5000, 2, 0.99
+# usual number: few features need few rounds. With one fold, the loss may rise PATIENCE - 1 times. A
+# pilot has a fixed number of rounds.
+ROUNDS_AT_ONCE, PILOT_ROUNDS, MOST_TIMES, PATIENCE = 10, 30, 4, 3
+# If a table of MANY_ROWS needs more than the usual number, more leaves at a rate divided by FINER
+# may have less loss. With fewer rows they predict no better. Each number of leaves must lower the
+# loss below FINER_LESS times that of the number before. LARGE trees are tried if a part is judged.
+MANY_ROWS, FINER, FINER_LESS, MORE_LEAVES, LARGE = 5000, 2, 0.99, 30, (60, 120)
 # Smallest size of a leaf. Small leaves find sharp boundaries but overfit sooner, so they must have
 # a loss below CLEARLY_LESS times that of large ones.
 LARGE_LEAF, SMALL_LEAF, CLEARLY_LESS = 20, 5, 0.97
+# Boosting is not fitted again on all examples if the only fold has at most this share of them.
+MOST_LEFT_OUT = 0.12
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +53,8 @@ class Table:
     X: np.ndarray  # (n_samples, n_features): examples
     y: np.ndarray  # (n_samples,): class indices, or numbers
     n_classes: int | None  # None in regression
-    folds: np.ndarray | None = None  # int (n_samples,): the fold of each example
+    # int (n_samples,): the fold of each example; -1: in none, so all models learn from it.
+    folds: np.ndarray | None = None
     # (n_samples,): weights of the examples, 1 on average; None: equal. `weight` includes class
     # weights. `counted` does not: it averages costs, which are paid whatever the class.
     weight: np.ndarray | None = None
@@ -62,6 +67,21 @@ class Table:
         counts = {"weight": self.weight, "counted": self.counted, "groups": self.groups}
         counts = {name: None if own is None else own[rows] for name, own in counts.items()}
         return Table(np.ascontiguousarray(self.X[rows]), self.y[rows], self.n_classes, **counts)
+
+    @cached_property
+    def left_out(self):
+        """The mask of each fold's examples, which its models do not learn from."""
+        return [self.folds == fold for fold in np.unique(self.folds[self.folds >= 0])]
+
+    @cached_property
+    def judged(self):
+        """The table of the examples in a fold, on which all choices are made."""
+        return self if self.folds.min() >= 0 else self.take(self.folds >= 0)
+
+    @cached_property
+    def last_is_final(self):
+        """Whether models of the only fold are final, as they learn from nearly all examples."""
+        return len(self.judged.y) <= MOST_LEFT_OUT * len(self.y)
 
     def of(self, features):
         """Return the table of some features."""
@@ -162,6 +182,22 @@ def medians(X):
     return found
 
 
+# With more than MANY_CLASSED examples of classes or MANY_NUMBERED numbers, models are fitted once
+# instead of once for each fold. Choices are then made on a tenth of the examples, but at least and
+# at most so many. In regression, what decides when to stop learns from these alone and needs more.
+# The least number exceeds MOST_PILOT_ROWS, so what depends on that limit is the same for all.
+MANY_CLASSED, MANY_NUMBERED, LEAST_JUDGED, MOST_JUDGED = 20_000, 100_000, 6_000, 20_000
+
+
+def judged_folds(y, n_classes, n_folds, random, groups=None):
+    """Return the fold of each example; -1: in none, as most examples of large tables."""
+    if len(y) <= (MANY_NUMBERED if n_classes is None else MANY_CLASSED):
+        return assign_folds(y, n_classes, n_folds, random, groups)
+    n_parts = len(y) // int(np.clip(len(y) // 10, LEAST_JUDGED, MOST_JUDGED))
+    parts = assign_folds(y, n_classes, n_parts, random, groups)
+    return np.where(parts == 0, 0, -1)
+
+
 def assign_folds(y, n_classes, n_folds, random, groups=None):
     """Return a fold for each example, or each group; classes are spread evenly over the folds."""
     if groups is not None:
@@ -254,6 +290,7 @@ class ForestKind(Kind):
         left_out = forest.oob_prediction_[:, None] if numbers else forest.oob_decision_function_
         # A row that is in every bootstrap sample has no out-of-bag prediction.
         left_out[np.isnan(left_out[:, 0])] = table.constant
+        left_out = left_out[table.folds >= 0]
         trees = ForestPredictor(forest.trees_, len(features), shares=not numbers)
         return left_out, ForestModel(trees, np.float64, not numbers, below)
 
@@ -269,23 +306,27 @@ class BoostingKind:
     """Gradient boosting, with out-of-fold predictions."""
 
     min_leaf: int = LARGE_LEAF
-    finer: int = 1  # multiplies the number of leaves and divides the learning rate
+    n_leaves: int = N_LEAVES
+    finer: int = 1  # divides the learning rate
 
     @classmethod
     def chosen(cls, table):
         """Return the kind with the leaves and steps that predict best from all features."""
 
         def tried(kind):
-            held_out, n_rounds = kind.held_out(table, np.arange(table.X.shape[1]))
-            return table.mean(table.calibrated_losses(held_out)), n_rounds, kind
+            held_out, n_rounds, _ = kind.held_out(table, np.arange(table.X.shape[1]))
+            return table.judged.mean(table.judged.calibrated_losses(held_out)), n_rounds, kind
 
         loss, n_rounds, kind = tried(cls(LARGE_LEAF))
         small_loss, small_rounds, small = tried(cls(SMALL_LEAF))
         if small_loss < CLEARLY_LESS * loss:
             loss, n_rounds, kind = small_loss, small_rounds, small
         if len(table.y) >= MANY_ROWS and n_rounds > boosting_rounds(table.n_classes)[0]:
-            finer_loss, _, finer = tried(replace(kind, finer=FINER))
-            kind = finer if finer_loss < FINER_LESS * loss else kind
+            for n_leaves in (MORE_LEAVES, *(LARGE if table.judged is not table else ())):
+                finer_loss, _, finer = tried(replace(kind, n_leaves=n_leaves, finer=FINER))
+                if finer_loss >= FINER_LESS * loss:
+                    break
+                loss, kind = finer_loss, finer
         return kind
 
     def fit(self, table, seed):
@@ -294,25 +335,37 @@ class BoostingKind:
 
     def fit_both(self, table, features, seed):
         """Return out-of-fold predictions and the model, with the best number of rounds."""
-        held_out, n_rounds = self.held_out(table, features)
+        held_out, n_rounds, last = self.held_out(table, features)
+        if table.last_is_final:
+            return held_out, last.model(n_rounds)
         return held_out, self.fit_whole(table, features, seed, n_rounds)
 
     def held_out(self, table, features):
-        """Return the best out-of-fold predictions, and their number of rounds."""
-        coded, found = table.coded.take(features), np.empty((len(table.y), table.n_outputs))
-        left_out = [table.folds == fold for fold in np.unique(table.folds)]
-        parts = [(out, self._begun(table, coded, np.flatnonzero(~out))) for out in left_out]
-        least, done, n_more = np.inf, 0, ROUNDS_AT_ONCE * self.finer
-        while done < MOST_TIMES * self.finer**2 * boosting_rounds(table.n_classes)[0]:
+        """Return the best out-of-fold predictions, their number of rounds and a fold's boosting."""
+        coded, judged = table.coded.take(features), table.judged
+        parts = [
+            (out, self._begun(table, coded, np.flatnonzero(~out), keep=table.last_is_final))
+            for out in table.left_out
+        ]
+        found = np.empty((len(table.y), table.n_outputs))
+        least, best, done, n_more = np.inf, 0, 0, ROUNDS_AT_ONCE * self.finer
+        # The loss of a single model fluctuates more than the mean of several.
+        patience = n_more if len(parts) > 1 else PATIENCE * n_more
+        usual = boosting_rounds(table.n_classes)[0]
+        # Larger trees get fewer rounds, so that a fit takes about as long.
+        most = MOST_TIMES * self.finer**2 * usual * min(1, MORE_LEAVES / self.n_leaves)
+        while done < most:
             for out, boosting in parts:
                 boosting.grow(n_more)
                 # Boosting also updates the scores of the rows that are left out.
                 found[out] = boosting.predictions()[out]
-            done, loss = done + n_more, table.mean(table.calibrated_losses(found))
-            if loss >= least:
+            known = found[table.folds >= 0]
+            done, loss = done + n_more, judged.mean(judged.calibrated_losses(known))
+            if loss < least:
+                least, best, held_out = loss, done, known
+            elif done - best >= patience:
                 break
-            least, best, held_out = loss, done, found.copy()
-        return held_out, best
+        return held_out, best, parts[-1][1]
 
     def fit_whole(self, table, features, seed, n_rounds=None):
         """Return the model of all examples after `n_rounds`; None: the usual number."""
@@ -323,9 +376,9 @@ class BoostingKind:
 
     def _begun(self, table, coded, rows, keep=False):
         data = coded, table.y, table.n_classes, rows, table.weight
-        n_leaves, min_leaf = self.finer * N_LEAVES, min(self.min_leaf, max(2, len(rows) // 30))
+        min_leaf = min(self.min_leaf, max(2, len(rows) // 30))
         rate = boosting_rounds(table.n_classes)[1] / self.finer
-        return Boosting(*data, n_leaves=n_leaves, min_leaf=min_leaf, rate=rate, keep=keep)
+        return Boosting(*data, n_leaves=self.n_leaves, min_leaf=min_leaf, rate=rate, keep=keep)
 
 
 def _extra_trees(n_classes, n_trees=N_TREES, **parameters):

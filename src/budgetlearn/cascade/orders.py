@@ -230,9 +230,10 @@ def confirmed_share(table, costs, traces, last, seed, n_jobs=None):
     chosen = [stages[place] for place in places]
     n_stages = max(2, len(stages))  # room for a first stage of free features
     pilots = _pilots(table, costs, trace.order.name, chosen, n_stages, seed, n_jobs)
+    known = [*trace.predictions[places], *([] if table.given else [last])]
+    table = table.judged
     outside, inside = (list(map(table.calibrated_losses, each)) for each in pilots)
     constant = table.calibrated_losses(np.tile(table.constant, (len(table.y), 1)))
-    known = [*trace.predictions[places], *([] if table.given else [last])]
     gains = constant - np.mean([table.calibrated_losses(each) for each in known], axis=0)
     flattery = np.subtract(inside, outside).sum(axis=0) / len(known)
     left = gains - flattery
@@ -256,7 +257,7 @@ def _pilots(table, costs, name, stages, n_stages, seed, n_jobs):
     kinds = [as_kind(kind, table.n_classes) for kind in PILOTS]
     drawn = derive_seed(seed, "pilot") & INT32_MAX
     # Folds are joined to a few parts, as an order takes as long as the models of several stages.
-    parts = table.folds % N_PARTS
+    parts = np.where(table.folds < 0, -1, table.folds % N_PARTS)
     examples = Examples(table.X, table.y, table.y, table.weight, table.given)
 
     def of_part(part):
@@ -283,7 +284,7 @@ def _pilots(table, costs, name, stages, n_stages, seed, n_jobs):
         return [[predicted(ascending(each), coded) for each in sets] for sets, coded in pairs]
 
     found = np.zeros((2, len(stages), len(table.y), table.n_outputs))
-    numbers = np.unique(parts)
+    numbers = np.unique(parts[parts >= 0])
     for part, pair in zip(numbers, thread_map(of_part, numbers, n_jobs, "pilots"), strict=True):
         found[:, :, parts == part] = pair
-    return found
+    return found[:, :, parts >= 0]

@@ -97,10 +97,9 @@ class FoldedKind(Kind):
     def fit_both(self, table, features, seed):
         """Return the out-of-fold predictions and the model of all examples."""
         known, held_out = table.of(features), np.empty((len(table.y), table.n_outputs))
-        for fold in np.unique(table.folds):
-            out = table.folds == fold
+        for out in table.left_out:
             held_out[out] = self.fit(known.take(~out), seed).predict(known.X[out])
-        return held_out, self.fit(known, seed)
+        return held_out[table.folds >= 0], self.fit(known, seed)
 
     def fit_whole(self, table, features, seed):
         """Return the model of all examples."""
@@ -222,13 +221,12 @@ class KernelKind(Kind):
         length = LENGTHS[int(np.argmin(rough))]
         fit = fit_of(length, slice(None))
         errors, scores = fit.left_one_out(), np.empty_like(targets)
-        for fold in np.unique(table.folds):
-            out = table.folds == fold
+        for out in table.left_out:
             scores[out] = fit.left_out(out, PENALTIES[errors[:, ~out].sum(axis=1).argmin()])
         weights = fit.weights(PENALTIES[errors.sum(axis=1).argmin()])
-        sharpness = None
+        scores, judged, sharpness = scores[table.folds >= 0], table.judged, None
         if table.n_classes is not None:
-            sharpness = 1 / scale_of(scores + centre, table.y, table.weight, _LOG_SCALES)
+            sharpness = 1 / scale_of(scores + centre, judged.y, judged.weight, _LOG_SCALES)
         columns = np.asfortranarray(Z[landmarks])
         model = KernelModel(scaling, columns, length / Z.shape[1], weights, centre, sharpness)
         return predicted(scores, centre, sharpness), model

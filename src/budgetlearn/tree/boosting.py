@@ -127,19 +127,19 @@ class Boosting:
             if not self.step():
                 break
 
-    def grown(self):
-        """Return the trees so far, each with values for its own output."""
+    def grown(self, n_rounds=None):
+        """Return the trees of the first `n_rounds`, or so far, with values for their own output."""
         n_outputs = len(self.start)
         trees = []
-        for place, (columns, values) in enumerate(self.trees):
+        for place, (columns, values) in enumerate(self.trees[: n_rounds and n_rounds * n_outputs]):
             value = np.zeros((values.size, n_outputs))
             value[:, place % n_outputs] = self.rate * values
             trees.append(Tree.of_nodes(columns, value))
         return trees
 
-    def model(self):
-        """Return the `BoostedTrees` so far."""
-        packed = ForestPredictor(self.grown(), self.coded.codes.shape[1])
+    def model(self, n_rounds=None):
+        """Return the `BoostedTrees` of the first `n_rounds`, or so far."""
+        packed = ForestPredictor(self.grown(n_rounds), self.coded.codes.shape[1])
         return BoostedTrees(packed, self.start, self.n_classes)
 
 
