@@ -36,13 +36,9 @@ class GIFModel:
     """
 
     def __init__(self, records, weights, nodes_after, n_trees, n_features):
-        self._records = compact(records, n_trees)
+        self._records, self.nodes_per_tree = compact(records, n_trees)
         self._weights, self._nodes_after = weights, nodes_after
         self.n_trees, self.n_features = n_trees, n_features
-        accepted = self._records["tree"][self._records["step"] >= 0]
-        self.nodes_per_tree = np.bincount(accepted, minlength=n_trees)
-        # The root of a tree counts once one of its nodes was accepted.
-        self.nodes_per_tree += self.nodes_per_tree > 0
 
     def __getstate__(self):
         # Pickles omit what can be computed again.
@@ -84,8 +80,9 @@ class GIFModel:
 
     def importances(self):
         """Return each feature's impurity decrease, weighted by samples and normalised to 1."""
-        split = self._records[self._records["child"] >= 0]
-        total = np.bincount(split["feature"], split["decrease"], minlength=self.n_features)
+        feature, decrease = self._records["feature"], self._records["decrease"]
+        split = self._records["child"] >= 0
+        total = np.bincount(feature[split], decrease[split], minlength=self.n_features)
         return total / total.sum() if total.sum() > 0 else total
 
     @cached_property
@@ -155,7 +152,7 @@ def _imported(gif, train):
 
 
 def _grown(gif, train, seeds, exponent):
-    """Return the model of a grown forest, its nodes and the intercept of the scaled targets."""
+    """Return the model of a grown forest, the nodes to refit and the scaled targets' intercept."""
     targets, weight, (n_samples, n_features) = train.y, train.weight, train.X.shape
     n_trees, n_visits = gif._n_trees(), check_max_features(gif.max_features, n_features)
     # The scores of two classes sum to 1, so the second class's scores are enough.
@@ -192,9 +189,8 @@ def _grown(gif, train, seeds, exponent):
         weights = np.column_stack([-weights, weights])
     if not gif._regresses:
         weights = np.ldexp(weights, exponent)
-    nodes = AcceptedNodes(table)
-    model = GIFModel(nodes.records, weights, nodes_after, n_trees, n_features)
-    return model, nodes, intercept
+    model = GIFModel(table.records[: table.n_nodes], weights, nodes_after, n_trees, n_features)
+    return model, AcceptedNodes(table) if gif._regresses else None, intercept
 
 
 def _splitter(gif, splits, loss, targets, weight):

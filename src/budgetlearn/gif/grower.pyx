@@ -525,7 +525,6 @@ def grow(
         uint8_t[::1] rooted = np.zeros(table.n_nodes, dtype=np.uint8)
         int32_t root, node, tree, n_accepted = 0
         int64_t n_nodes = 0, price, n_tests = 0, tests
-        ForestNode* parent
     with nogil:
         # Step 6 of algorithm 1: the first candidates are the children of the roots.
         for root in range(table.n_nodes):
@@ -536,9 +535,11 @@ def grow(
         while n_nodes < node_budget and pool.find():
             tree = table.nodes[pool.found].tree
             price = 1 if rooted[tree] else 2  # the first node of a tree also pays for the root
-            parent = &table.nodes[table.nodes[pool.found].parent]
-            node = 2 * parent.child + 1 - pool.found  # the other side
-            tests = 0 if table.nodes[node].step >= 0 else parent.size
+            # The other side. Roots are followed by pairs, and the parent would have to be fetched.
+            node = (pool.found - table.n_trees ^ 1) + table.n_trees
+            tests = 0
+            if table.nodes[node].step < 0:
+                tests = table.nodes[node].size + table.nodes[pool.found].size
             if n_nodes + price > node_budget or n_tests + tests > most_tests:
                 pool.remove()
                 continue

@@ -17,7 +17,6 @@ from ..tree.random cimport as_below, as_uniform, next_xorshift
 from ..tree.partition cimport Examples, partition
 
 cdef enum:
-    AHEAD = 16   # nodes between prefetching memory and needing it
     # If the samples of all nodes do not fit, nodes with at most 1 / SHARE of all samples keep
     # theirs, up to a total of MOST_FOR_EACH entries per sample.
     SHARE = 32
@@ -187,26 +186,31 @@ cdef class NodeTable:
 
 
 def compact(const ForestNode[::1] nodes, int32_t n_trees):
-    """Return the nodes of the splits that the model uses, tree by tree, siblings side by side.
+    """Return the nodes of the splits that the model uses, and each tree's number in the model.
 
-    A split is used if one of its children was accepted, and then both children are kept. An empty
-    model keeps a single root.
+    A split is used if one of its children was accepted, and then both children are kept. The nodes
+    of a tree follow each other, and siblings are side by side. An empty model keeps a single root.
+    The root of a tree counts once one of its nodes was accepted.
     """
     cdef int32_t[::1] place = np.full(nodes.shape[0], -1, dtype=np.int32)
     cdef int32_t[::1] sizes = np.zeros(n_trees, dtype=np.int32)
-    cdef Py_ssize_t j, n_nodes = nodes.shape[0]
-    cdef int32_t child
+    counts = np.zeros(n_trees, dtype=np.int64)
+    cdef int64_t[::1] counted = counts
+    cdef Py_ssize_t j
+    cdef int32_t parent, tree, n_accepted, side
     cdef ForestNode* new
     with nogil:
-        for j in range(n_nodes):
-            fetch_ahead(&nodes[max(0, nodes[min(j + AHEAD, n_nodes - 1)].child)].step)
-            child = nodes[j].child
-            if child >= 0 and (nodes[child].step >= 0 or nodes[child + 1].step >= 0):
-                place[child] = place[child + 1] = 0
-                sizes[nodes[j].tree] += 2
-                if nodes[j].parent < 0:
-                    place[j] = 0
-                    sizes[nodes[j].tree] += 1
+        for j in range(nodes.shape[0] - 1):
+            parent, tree = nodes[j].parent, nodes[j].tree
+            n_accepted = (nodes[j].step >= 0) + (nodes[j + 1].step >= 0)
+            # Only siblings have the same parent, and the left one comes first.
+            if parent < 0 or parent != nodes[j + 1].parent or n_accepted == 0:
+                continue
+            if sizes[tree] == 0:  # the first split of a tree is that of its root
+                place[parent], sizes[tree], counted[tree] = 0, 1, 1
+            place[j], place[j + 1] = 0, 1  # left and right, until they have a place
+            sizes[tree] += 2
+            counted[tree] += n_accepted
     if not np.any(sizes):
         place[0], sizes[nodes[0].tree] = 0, 1
     # The next free place of each tree, which is its start at first.
@@ -214,20 +218,19 @@ def compact(const ForestNode[::1] nodes, int32_t n_trees):
     kept = np.empty(np.sum(sizes), dtype=FOREST_NODE_DTYPE)
     cdef ForestNode[::1] out = kept
     with nogil:
-        for j in range(n_nodes):
+        for j in range(nodes.shape[0]):
             if place[j] < 0:
                 continue
-            place[j] = free[nodes[j].tree]
-            free[nodes[j].tree] += 1
+            parent, tree, side = nodes[j].parent, nodes[j].tree, place[j]
+            place[j] = free[tree]
+            free[tree] += 1
             new = &out[place[j]]
             new[0] = nodes[j]
             new.child = -1
-            # Parents come before children, and left siblings before right ones.
-            if new.parent >= 0:
-                new.parent = place[new.parent]
-                if out[new.parent].child < 0:
-                    out[new.parent].child = place[j]
-    return kept
+            if parent >= 0:  # it has its place, as parents come before children
+                new.parent = place[parent]
+                out[new.parent].child = place[j] - side
+    return kept, counts
 
 
 def path_sums(nodes, weights):

@@ -9,7 +9,7 @@ import numpy as np
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
-from .nodes cimport TOGETHER, Split, Splitter, cell_t
+from .nodes cimport TOGETHER, Split, Splitter
 
 cdef enum:
     MOST_COUNTS = 1 << 24  # most counts (codes times classes), 64 MB
@@ -106,10 +106,11 @@ cdef class GiniSplitter(Splitter):
 
 cdef inline int64_t count_right(Splitter splitter, int32_t start, int32_t end) noexcept nogil:
     """Count the cells that go right in a slice of the looked-up cells."""
-    cdef const double* numbers = <const double*> splitter.looked_up
+    cdef const double* numbers = <const double*> splitter.looked_up + start
+    cdef double cut = splitter.drawn[0].cut
     if splitter.in_bytes:
-        return count_above(splitter.looked_up + start, <uint8_t> splitter.drawn[0].cut, end - start)
-    return count_numbers_above(numbers + start, splitter.drawn[0].cut, end - start)
+        return count_above(splitter.looked_up + start, <uint8_t> cut, end - start)
+    return end - start - sum_below(NULL, 0, 0, numbers, False, cut, end - start, NULL)
 
 
 cdef inline int32_t count_above(const uint8_t* values, uint8_t cut, int32_t n) noexcept nogil:
@@ -124,19 +125,57 @@ cdef extern from *:
     """
     #include <string.h>
 
-    /* Compilers vectorise comparisons of integers, but not of doubles. So the sign of the
-     * difference is used instead, which gives the same result. There is no NaN. */
-    static inline int64_t count_numbers_above(const double *values, double cut, int32_t n) {
-        uint64_t above = 0, bits;
-        for (int32_t i = 0; i < n; ++i) {
-            double left = cut - values[i];
-            memcpy(&bits, &left, sizeof bits);
-            above += bits >> 63;
+    typedef double pair __attribute__((vector_size(16)));
+    typedef int64_t marks __attribute__((vector_size(16)));  /* all bits are set: goes left */
+
+    /* Sum the targets of one or two cells that go left; return the marks of these cells. */
+    static inline marks add_cells(
+        pair *sums, const double *targets, ptrdiff_t stride, int width, const void *cells,
+        int in_bytes, double cut, int32_t first, int n
+    ) {
+        const uint8_t *codes = (const uint8_t *) cells + first;
+        const double *numbers = (const double *) cells + first;
+        marks left = {0}, target = {0};
+        pair value;
+        if (in_bytes) {
+            for (int i = 0; i < n; ++i)
+                left[i] = -(int64_t) (codes[i] <= (uint8_t) cut);
+        } else if (n == 2) {
+            memcpy(&value, numbers, sizeof value);
+            left = value <= (pair) {cut, cut};
+        } else {
+            left[0] = -(int64_t) (*numbers <= cut);
         }
-        return (int64_t) above;
+        for (int k = 0; k < width; ++k) {
+            memcpy(&target, targets + k * stride + first, n * sizeof(double));
+            sums[k] += (pair) (target & left);
+        }
+        return left;
+    }
+
+    /* The sums of even and odd places are independent, and one instruction adds to both. */
+    static inline int32_t sum_below(
+        const double *targets, ptrdiff_t stride, int width, const void *cells, int in_bytes,
+        double cut, int32_t n, double *sums
+    ) {
+        pair held[4] = {{0.0}};
+        marks n_left = {0};
+        int32_t i;
+        for (i = 0; i + 1 < n; i += 2)
+            n_left -= add_cells(held, targets, stride, width, cells, in_bytes, cut, i, 2);
+        if (i < n)
+            n_left -= add_cells(held, targets, stride, width, cells, in_bytes, cut, i, 1);
+        for (int k = 0; k < width; ++k)
+            sums[k] = held[k][0] + held[k][1];
+        return (int32_t) (n_left[0] + n_left[1]);
     }
     """
-    int64_t count_numbers_above(const double* values, double cut, int32_t n) noexcept nogil
+    # Sum the targets whose cells are not above the cut, for each output; return their number. Pass
+    # a constant width, up to `OUTPUTS`, so that the compiler unrolls the loops.
+    int32_t sum_below(
+        const double* targets, Py_ssize_t stride, int width, const void* cells, bint in_bytes,
+        double cut, int32_t n, double* sums
+    ) noexcept nogil
 
 
 cdef inline int32_t part_classes(
@@ -182,52 +221,6 @@ cdef inline bint sort_classes(
 
 # A node is pure if its variance is below this share of the variance of all targets.
 cdef double PURITY = 1e-10
-
-cdef double[2] AS_DOUBLE = [1.0, 0.0]
-
-
-cdef inline void sum_below(
-    const double* targets, Py_ssize_t stride, int width, const cell_t* values, cell_t cut,
-    int32_t n, double* sums, int32_t* n_left
-) noexcept nogil:
-    """Sum the targets whose cells are not above the cut, for each output; count them.
-
-    Pass a constant width, up to `OUTPUTS`, so that the compiler unrolls the inner loops.
-    """
-    # A factor 0 or 1 replaces an unpredictable branch. Two sums per output hide the latency.
-    cdef double[OUTPUTS] even, odd
-    cdef int32_t i, first, second, n_above = 0
-    cdef int k
-    for k in range(width):
-        even[k] = odd[k] = 0.0
-    for i in range(0, n - 1, 2):
-        first = values[i] > cut
-        second = values[i + 1] > cut
-        n_above += first + second
-        for k in range(width):
-            even[k] += targets[k * stride + i] * AS_DOUBLE[first]
-            odd[k] += targets[k * stride + i + 1] * AS_DOUBLE[second]
-    if n % 2:
-        first = values[n - 1] > cut
-        n_above += first
-        for k in range(width):
-            even[k] += targets[k * stride + n - 1] * AS_DOUBLE[first]
-    for k in range(width):
-        sums[k] = even[k] + odd[k]
-    n_left[0] = n - n_above
-
-
-cdef inline void sum_left(
-    Splitter splitter, const double* targets, Py_ssize_t stride, int width, int32_t n, double* sums
-) noexcept nogil:
-    """Sum `width` outputs of the targets whose cells go left; count these."""
-    cdef const void* cells = splitter.looked_up
-    cdef int32_t* n_left = &splitter.n_left
-    cdef double cut = splitter.drawn[0].cut
-    if splitter.in_bytes:
-        sum_below(targets, stride, width, <const uint8_t*> cells, <uint8_t> cut, n, sums, n_left)
-    else:
-        sum_below(targets, stride, width, <const double*> cells, cut, n, sums, n_left)
 
 
 cdef class VarianceSplitter(Splitter):
@@ -350,15 +343,23 @@ cdef inline void sum_outputs(VarianceSplitter splitter, int32_t n) noexcept nogi
     """Sum the targets on the left, `OUTPUTS` of them at once."""
     cdef Py_ssize_t stride = splitter.node_targets.shape[1], k = 0
     cdef Py_ssize_t n_outputs = splitter.total.shape[0]
-    cdef const double* targets
     while k < n_outputs:
-        targets = &splitter.node_targets[k, 0]
         if n_outputs - k >= 4:
-            sum_left(splitter, targets, stride, 4, n, &splitter.left[k])
+            sum_left(splitter, &splitter.node_targets[k, 0], stride, 4, n, &splitter.left[k])
         elif n_outputs - k == 3:
-            sum_left(splitter, targets, stride, 3, n, &splitter.left[k])
+            sum_left(splitter, &splitter.node_targets[k, 0], stride, 3, n, &splitter.left[k])
         elif n_outputs - k == 2:
-            sum_left(splitter, targets, stride, 2, n, &splitter.left[k])
+            sum_left(splitter, &splitter.node_targets[k, 0], stride, 2, n, &splitter.left[k])
         else:
-            sum_left(splitter, targets, stride, 1, n, &splitter.left[k])
+            sum_left(splitter, &splitter.node_targets[k, 0], stride, 1, n, &splitter.left[k])
         k += OUTPUTS
+
+
+cdef inline void sum_left(
+    Splitter splitter, const double* targets, Py_ssize_t stride, int width, int32_t n, double* sums
+) noexcept nogil:
+    """Sum `width` outputs of the targets whose cells go left; count these."""
+    splitter.n_left = sum_below(
+        targets, stride, width, splitter.looked_up, splitter.in_bytes, splitter.drawn[0].cut, n,
+        sums,
+    )
