@@ -168,7 +168,7 @@ def _grown(gif, train, seeds, exponent):
     pays = n_trees * n_visits > VISITS * n_features and n_samples >= LEAST_CODED
     coded = (large or pays) and X.dtype != np.uint8
     ordered = large and coded and X.size <= MOST_ORDERED
-    bins = byte_codes(X, ordered) if large or coded else None
+    bins = byte_codes(X, gif.n_jobs, ordered) if large or coded else None
     n_nodes = 3 * n_trees + 2 * most
     table = NodeTable(n_trees, n_samples, n_nodes, max_depth, *([X, bins] if large else []))
     # Splits and the choice of candidates have separate random streams.

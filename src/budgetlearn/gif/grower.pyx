@@ -7,7 +7,7 @@ weight lowers the loss most, either of a uniformly drawn window of candidates or
 import numpy as np
 
 from libc.math cimport INFINITY, sqrt
-from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint64_t
 
 from ..tree.nodes cimport Blocks
 from ..tree.random cimport as_below, next_xorshift
@@ -112,6 +112,7 @@ cdef class RandomWindow(Pool):
         cdef int32_t size, i, drawn, node
         cdef Candidate candidate
         cdef double gap, best
+        cdef Py_ssize_t k
         if self.stale:
             self.stale = False
             self.n_candidates = 0
@@ -141,7 +142,8 @@ cdef class RandomWindow(Pool):
                 if gap > best or self.position < 0:
                     best = gap
                     self.position = i
-                    self.weight, self.trial = self.trial, self.weight  # swapped, not copied
+                    for k in range(self.loss.n_outputs):
+                        self.weight[k] = self.trial[k]
             if best > 0.0:
                 self.found = self.candidates[self.position].node
                 self.foresee()
@@ -522,8 +524,7 @@ def grow(
     refused if only one node is left. A split counts as tested once one of its sides is accepted.
     """
     cdef:
-        uint8_t[::1] rooted = np.zeros(table.n_nodes, dtype=np.uint8)
-        int32_t root, node, tree, n_accepted = 0
+        int32_t root, node, n_accepted = 0
         int64_t n_nodes = 0, price, n_tests = 0, tests
     with nogil:
         # Step 6 of algorithm 1: the first candidates are the children of the roots.
@@ -533,13 +534,12 @@ def grow(
                 pool.add(node)
                 pool.add(node + 1)
         while n_nodes < node_budget and pool.find():
-            tree = table.nodes[pool.found].tree
-            price = 1 if rooted[tree] else 2  # the first node of a tree also pays for the root
             # The other side. Roots are followed by pairs, and the parent would have to be fetched.
             node = (pool.found - table.n_trees ^ 1) + table.n_trees
-            tests = 0
+            price, tests = 1, 0
             if table.nodes[node].step < 0:
                 tests = table.nodes[node].size + table.nodes[pool.found].size
+                price += table.nodes[pool.found].parent < table.n_trees  # a root, not paid yet
             if n_nodes + price > node_budget or n_tests + tests > most_tests:
                 pool.remove()
                 continue
@@ -553,7 +553,6 @@ def grow(
                 pool.stale = True
             pool.look_ahead()
             pool.replace(open_node(table, splitter, pool.found))
-            rooted[tree] = 1
             n_nodes += price
             n_tests += tests
             nodes_after[n_accepted] = n_nodes

@@ -1,12 +1,12 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
-# Prefetches memory before it is needed; does nothing if the compiler does not support it.
 cdef extern from *:
     """
-    #if !defined(__GNUC__)
-        #define __builtin_prefetch(address) ((void) (address))
-    #endif
+    /* Two numbers that one instruction handles, and marks of them: all bits or none are set. */
+    typedef double pair __attribute__((vector_size(16)));
+    typedef int64_t marks __attribute__((vector_size(16)));
     """
+    # Fetch memory into the cache before it is needed.
     void fetch_ahead "__builtin_prefetch"(const void* address) noexcept nogil
 
 
@@ -88,17 +88,12 @@ cdef class Charges:
     cdef bint acquire(self, int32_t feature) noexcept nogil
 
 
-# A cell of a feature is a number, or a byte in the same order as the numbers. Comparing bytes has
-# the same result, and handles many at once.
-ctypedef fused cell_t:
-    uint8_t
-    double
-
-
 cdef class Splitter:
     # One splitter serves a whole forest; between nodes only the random state is kept.
     cdef:
-        object X                     # owns the memory of `cells`: numbers or bytes
+        # It owns the memory of `cells`: numbers, or bytes in the same order as the numbers.
+        # Comparing bytes has the same result, and handles many at once.
+        object X
         const uint8_t* cells
         int width                    # bytes of a cell: 1 or 8
         Py_ssize_t column_bytes      # from one feature to the next

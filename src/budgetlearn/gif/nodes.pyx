@@ -30,10 +30,10 @@ cdef ForestNode record
 FOREST_NODE_DTYPE = np.asarray(<ForestNode[:1]> &record).dtype
 
 
-def byte_codes(X, ordered=True):
+def byte_codes(X, n_jobs=None, ordered=True):
     """Return the `BinnedData` of features in bytes; one code per split may be on both sides."""
     n_bins = None if X.dtype == np.uint8 else LAST_CODE
-    return bin_features(X, n_bins, missing=np.isnan(X).any(axis=0), ordered=ordered)
+    return bin_features(X, n_bins, n_jobs, np.isnan(X).any(axis=0), ordered=ordered)
 
 
 cdef int32_t[256][8] PLACES  # places of the ones among eight marks, by the pattern of the marks
@@ -421,11 +421,11 @@ cdef inline void look_up(
         splitter.looked_up = column
         low[0], high[0] = splitter.lowest[feature], splitter.highest[feature]
     elif splitter.in_bytes:
-        gather(column, 1, order, n, <uint8_t*> values, low, high)
-    elif splitter.step == 1:  # a constant avoids the multiplication
-        gather(<const double*> column, 1, order, n, <double*> values, low, high)
+        gather_bytes(column, order, n, <uint8_t*> values, low, high)
     else:
-        gather(<const double*> column, splitter.step, order, n, <double*> values, low, high)
+        gather_numbers(
+            <const double*> column, splitter.step, order, n, <double*> values, low, high
+        )
 
 
 cdef inline const uint8_t* column_of(Splitter splitter, int32_t feature) noexcept nogil:
@@ -448,7 +448,7 @@ cdef bint look_up_codes(
             memcpy(&splitter.values[0], codes, n)
         return True
     splitter.order = order
-    gather(codes, 1, order, n, &splitter.values[0], low, high)
+    gather_bytes(codes, order, n, &splitter.values[0], low, high)
     place = first + <Py_ssize_t> low[0]
     if low[0] == high[0] and splitter.code_lowest[place] < splitter.code_highest[place]:
         return False
@@ -581,64 +581,82 @@ cdef void look_up_with_gaps(
         values[i] = beyond if isnan(values[i]) else values[i]
 
 
-cdef inline Py_ssize_t move_left(
+cdef inline void move_left(
     Splitter splitter, const Split* found, int32_t* samples, int32_t n
 ) noexcept nogil:
-    """Move the samples that go left in a split to the front; return how many there are."""
+    """Move the samples that go left in a split to the front."""
     cdef Examples examples
     cdef const uint8_t* column = column_of(splitter, found.feature)
     cdef const double* numbers = <const double*> column
     cdef double* values = <double*> &splitter.values[0]
-    cdef double value
+    cdef uint8_t* no_byte = NULL
+    cdef double* no_number = NULL
+    cdef double value, cut = found.threshold
     cdef int32_t i
     # Stable, so that a node's samples stay ascending, and columns are read forwards.
     examples.rows = samples
     examples.spare_rows = &splitter.moved[0]
     if splitter.width == 1:
-        return partition_cells(&examples, n, column, <uint8_t> found.threshold, False)
-    # NaN is not below any threshold, so missing values go right unless they are replaced.
-    if found.missing_left or splitter.step != 1:
+        partition(&examples, 0, n, column, <uint8_t> cut, False, False, no_byte, no_byte)
+    elif found.missing_left or splitter.step != 1:
+        # NaN is not below any threshold, so missing values go right unless they are replaced.
         for i in range(n):
             value = numbers[samples[i] * splitter.step]
             values[i] = -INFINITY if found.missing_left and isnan(value) else value
-        return partition_cells(&examples, n, <const double*> values, found.threshold, True)
-    return partition_cells(&examples, n, numbers, found.threshold, False)
-
-
-cdef inline Py_ssize_t partition_cells(
-    Examples* examples, int32_t n, const cell_t* cells, cell_t cut, bint in_order
-) noexcept nogil:
-    cdef cell_t* unknown = NULL
-    return partition(examples, 0, n, cells, cut, in_order, False, unknown, unknown)
-
-
-cdef inline void gather(
-    const cell_t* column, Py_ssize_t step, const int32_t* samples, int32_t n, cell_t* values,
-    double* low, double* high,
-) noexcept nogil:
-    """Copy the cells of two or more samples; find the least and the largest."""
-    cdef cell_t even = column[samples[0] * step], odd = column[samples[n - 1] * step]
-    cdef cell_t even_least = even, odd_least = odd, even_largest = even, odd_largest = odd
-    cdef int32_t i
-    values[n - 1] = odd
-    if cell_t is not double:
-        for i in range(0, n - 1, 2):
-            values[i] = column[samples[i] * step]
-            values[i + 1] = column[samples[i + 1] * step]
-        for i in range(n):  # many codes at once
-            even_least = min(even_least, values[i])
-            even_largest = max(even_largest, values[i])
+        partition(&examples, 0, n, values, cut, True, False, no_number, no_number)
     else:
-        # Two of each, which need not wait for each other. If n is odd, the last value is alone.
-        for i in range(0, n - 1, 2):
-            even = values[i] = column[samples[i] * step]
-            odd = values[i + 1] = column[samples[i + 1] * step]
-            even_least = even if even < even_least else even_least
-            odd_least = odd if odd < odd_least else odd_least
-            even_largest = even if even > even_largest else even_largest
-            odd_largest = odd if odd > odd_largest else odd_largest
-    low[0] = odd_least if odd_least < even_least else even_least
-    high[0] = odd_largest if odd_largest > even_largest else even_largest
+        partition(&examples, 0, n, numbers, cut, False, False, no_number, no_number)
+
+
+cdef inline void gather_bytes(
+    const uint8_t* column, const int32_t* samples, int32_t n, uint8_t* values, double* low,
+    double* high,
+) noexcept nogil:
+    """As `gather_numbers`, but the least and the largest are found for many bytes at once."""
+    cdef uint8_t least = column[samples[n - 1]], largest = least
+    cdef int32_t i
+    values[n - 1] = least
+    for i in range(0, n - 1, 2):
+        values[i] = column[samples[i]]
+        values[i + 1] = column[samples[i + 1]]
+    for i in range(n):
+        least = min(least, values[i])
+        largest = max(largest, values[i])
+    low[0], high[0] = least, largest
+
+
+cdef extern from *:
+    """
+    #ifdef __SSE2__
+    #include <emmintrin.h>
+    #else  /* the same for other processors */
+    static inline pair _mm_min_pd(pair a, pair b) {
+        return (pair) {a[0] < b[0] ? a[0] : b[0], a[1] < b[1] ? a[1] : b[1]};
+    }
+    #endif
+
+    static inline void gather_numbers(
+        const double *column, ptrdiff_t step, const int32_t *samples, int32_t n, double *values,
+        double *low, double *high
+    ) {
+        double last = column[samples[n - 1] * step];
+        pair cells = {column[samples[0] * step], last}, least = cells, least_negated = -cells;
+        for (int32_t i = 0; i + 1 < n; i += 2) {
+            cells = (pair) {column[samples[i] * step], column[samples[i + 1] * step]};
+            memcpy(values + i, &cells, sizeof cells);
+            least = _mm_min_pd(cells, least);
+            least_negated = _mm_min_pd(-cells, least_negated);
+        }
+        values[n - 1] = last;
+        *low = least[1] < least[0] ? least[1] : least[0];
+        *high = -(least_negated[1] < least_negated[0] ? least_negated[1] : least_negated[0]);
+    }
+    """
+    # Copy the cells of two or more samples; find the least and the largest.
+    void gather_numbers(
+        const double* column, Py_ssize_t step, const int32_t* samples, int32_t n, double* values,
+        double* low, double* high,
+    ) noexcept nogil
 
 
 cdef inline double between(double low, double high, double share) noexcept nogil:

@@ -123,48 +123,35 @@ cdef inline int32_t count_above(const uint8_t* values, uint8_t cut, int32_t n) n
 
 cdef extern from *:
     """
-    #include <string.h>
-
-    typedef double pair __attribute__((vector_size(16)));
-    typedef int64_t marks __attribute__((vector_size(16)));  /* all bits are set: goes left */
-
-    /* Sum the targets of one or two cells that go left; return the marks of these cells. */
-    static inline marks add_cells(
-        pair *sums, const double *targets, ptrdiff_t stride, int width, const void *cells,
-        int in_bytes, double cut, int32_t first, int n
-    ) {
-        const uint8_t *codes = (const uint8_t *) cells + first;
-        const double *numbers = (const double *) cells + first;
-        marks left = {0}, target = {0};
-        pair value;
-        if (in_bytes) {
-            for (int i = 0; i < n; ++i)
-                left[i] = -(int64_t) (codes[i] <= (uint8_t) cut);
-        } else if (n == 2) {
-            memcpy(&value, numbers, sizeof value);
-            left = value <= (pair) {cut, cut};
-        } else {
-            left[0] = -(int64_t) (*numbers <= cut);
-        }
-        for (int k = 0; k < width; ++k) {
-            memcpy(&target, targets + k * stride + first, n * sizeof(double));
-            sums[k] += (pair) (target & left);
-        }
-        return left;
-    }
-
-    /* The sums of even and odd places are independent, and one instruction adds to both. */
+    /* The sums of even and odd places are independent, and one instruction adds to both. A mark
+     * has all bits set if its cell goes left, so it keeps the bits of its target. */
     static inline int32_t sum_below(
         const double *targets, ptrdiff_t stride, int width, const void *cells, int in_bytes,
         double cut, int32_t n, double *sums
     ) {
-        pair held[4] = {{0.0}};
-        marks n_left = {0};
+        const uint8_t *codes = (const uint8_t *) cells, last = in_bytes ? (uint8_t) cut : 0;
+        const double *numbers = (const double *) cells;
+        pair held[4] = {{0.0}}, value;
+        marks left, target, n_left = {0};
         int32_t i;
-        for (i = 0; i + 1 < n; i += 2)
-            n_left -= add_cells(held, targets, stride, width, cells, in_bytes, cut, i, 2);
-        if (i < n)
-            n_left -= add_cells(held, targets, stride, width, cells, in_bytes, cut, i, 1);
+        for (i = 0; i + 1 < n; i += 2) {
+            if (in_bytes) {
+                left = (marks) {-(int64_t) (codes[i] <= last), -(int64_t) (codes[i + 1] <= last)};
+            } else {
+                memcpy(&value, numbers + i, sizeof value);
+                left = value <= (pair) {cut, cut};
+            }
+            n_left -= left;
+            for (int k = 0; k < width; ++k) {
+                memcpy(&target, targets + k * stride + i, sizeof target);
+                held[k] += (pair) (target & left);
+            }
+        }
+        if (i < n && (in_bytes ? codes[i] <= last : numbers[i] <= cut)) {
+            ++n_left[0];
+            for (int k = 0; k < width; ++k)
+                held[k][0] += targets[k * stride + i];
+        }
         for (int k = 0; k < width; ++k)
             sums[k] = held[k][0] + held[k][1];
         return (int32_t) (n_left[0] + n_left[1]);
@@ -296,7 +283,10 @@ cdef class VarianceSplitter(Splitter):
             if self.mass - left_mass <= 0.0:  # lost to rounding
                 return 0.0
         if not self.ahead:  # otherwise they are summed already
-            sum_outputs(self, n)
+            sum_left(
+                self, &self.node_targets[0, 0], self.node_targets.shape[1], self.total.shape[0], n,
+                &self.left[0],
+            )
         if not self.weighted:
             left_mass = self.n_left
         for k in range(self.total.shape[0]):
@@ -339,27 +329,23 @@ cdef class VarianceSplitter(Splitter):
                 self.table.codes[drawn.feature, self.table.by_value[drawn.feature, i]] -= 1
 
 
-cdef inline void sum_outputs(VarianceSplitter splitter, int32_t n) noexcept nogil:
-    """Sum the targets on the left, `OUTPUTS` of them at once."""
-    cdef Py_ssize_t stride = splitter.node_targets.shape[1], k = 0
-    cdef Py_ssize_t n_outputs = splitter.total.shape[0]
-    while k < n_outputs:
-        if n_outputs - k >= 4:
-            sum_left(splitter, &splitter.node_targets[k, 0], stride, 4, n, &splitter.left[k])
-        elif n_outputs - k == 3:
-            sum_left(splitter, &splitter.node_targets[k, 0], stride, 3, n, &splitter.left[k])
-        elif n_outputs - k == 2:
-            sum_left(splitter, &splitter.node_targets[k, 0], stride, 2, n, &splitter.left[k])
-        else:
-            sum_left(splitter, &splitter.node_targets[k, 0], stride, 1, n, &splitter.left[k])
-        k += OUTPUTS
-
-
 cdef inline void sum_left(
-    Splitter splitter, const double* targets, Py_ssize_t stride, int width, int32_t n, double* sums
+    Splitter splitter, const double* targets, Py_ssize_t stride, Py_ssize_t n_outputs, int32_t n,
+    double* sums,
 ) noexcept nogil:
-    """Sum `width` outputs of the targets whose cells go left; count these."""
-    splitter.n_left = sum_below(
-        targets, stride, width, splitter.looked_up, splitter.in_bytes, splitter.drawn[0].cut, n,
-        sums,
-    )
+    """Sum the targets whose cells go left, `OUTPUTS` outputs at once; count these."""
+    cdef const void* cells = splitter.looked_up
+    cdef bint in_bytes = splitter.in_bytes
+    cdef double cut = splitter.drawn[0].cut
+    cdef int32_t n_left = 0
+    while n_outputs > 0:
+        if n_outputs >= 4:
+            n_left = sum_below(targets, stride, 4, cells, in_bytes, cut, n, sums)
+        elif n_outputs == 3:
+            n_left = sum_below(targets, stride, 3, cells, in_bytes, cut, n, sums)
+        elif n_outputs == 2:
+            n_left = sum_below(targets, stride, 2, cells, in_bytes, cut, n, sums)
+        else:
+            n_left = sum_below(targets, stride, 1, cells, in_bytes, cut, n, sums)
+        targets, sums, n_outputs = targets + OUTPUTS * stride, sums + OUTPUTS, n_outputs - OUTPUTS
+    splitter.n_left = n_left
