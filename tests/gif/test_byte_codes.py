@@ -37,6 +37,7 @@ def test_forests_are_the_same(monkeypatch, n_classes, settings, kind):
     if n_classes is not None:
         y = np.digitize(y, np.quantile(y, np.arange(1, n_classes) / n_classes))
     model = forest(2000, n_estimators=N_TREES, max_features=3, random_state=0, **settings)
+    monkeypatch.setattr(fitting, "FEW_NODES", 0)
     with monkeypatch.context() as patch:
         patch.setattr(fitting, "VISITS", np.inf)
         expected = model.fit(X, y)._model
@@ -49,9 +50,10 @@ def test_forests_are_the_same(monkeypatch, n_classes, settings, kind):
 
 
 def test_features_are_looked_up_in_codes(monkeypatch):
-    looked_up = []
-    monkeypatch.setattr(
-        fitting, "byte_codes", lambda X, *how: looked_up.append(X) or byte_codes(X, *how)
-    )
-    GIFRegressor(600, n_estimators=N_TREES, max_features=3).fit(*tied_table("numbers"))
-    assert looked_up
+    """With few nodes for each tree, large ones find their rows in the order of the values."""
+    how = []
+    monkeypatch.setattr(fitting, "byte_codes", lambda X, *more: how.append(more) or byte_codes(X))
+    for n_nodes in (20 * N_TREES, 20 * N_TREES + 1):
+        model = GIFRegressor(n_nodes, n_estimators=N_TREES, max_features=3, n_jobs=2)
+        model.fit(*tied_table("numbers"))
+    assert how == [(2, True), (2, False)]  # threads, and whether the order is kept

@@ -22,6 +22,8 @@ from .weights import NodeLogit, NodeRidge, logarithms
 MOST_KEPT = 1 << 26
 # Largest table, in values, whose rows are also kept in the order of each feature, in 4 bytes each.
 MOST_ORDERED = 1 << 26
+# With up to so many nodes for each tree, numbers are split faster if samples are found when needed.
+FEW_NODES = 20
 # Coding a column takes as long as 64 visits of it; tables of fewer than 1000 rows fit in the cache.
 VISITS, LEAST_CODED = 64, 1000
 # Regressions that `joint_fit` may name.
@@ -162,10 +164,12 @@ def _grown(gif, train, seeds, exponent):
     wanted = int(gif.node_budget * (gif.prune_factor if gif.node_budget > 1 else 1))
     most = min(wanted, n_trees * (2 * n_samples - 1))
     max_depth = INT32_MAX if gif.max_depth is None else gif.max_depth
-    # If several candidates are examined at a step, the samples of all nodes must be kept.
-    large = n_trees * n_samples > (MOST_KEPT if gif.candidate_window == 1 else INT32_MAX)
-    X = in_columns(train.X, large)
     pays = n_trees * n_visits > VISITS * n_features and n_samples >= LEAST_CODED
+    found = pays and not is_classifier(gif) and most <= FEW_NODES * n_trees and not gif.joint_fit
+    most_kept = 0 if found and not np.isnan(train.X).any() else MOST_KEPT
+    # If several candidates are examined at a step, the samples of all nodes must be kept.
+    large = n_trees * n_samples > (most_kept if gif.candidate_window == 1 else INT32_MAX)
+    X = in_columns(train.X, large)
     coded = (large or pays) and X.dtype != np.uint8
     ordered = large and coded and X.size <= MOST_ORDERED
     bins = byte_codes(X, gif.n_jobs, ordered) if large or coded else None

@@ -91,9 +91,7 @@ cdef class Charges:
 cdef class Splitter:
     # One splitter serves a whole forest; between nodes only the random state is kept.
     cdef:
-        # It owns the memory of `cells`: numbers, or bytes in the same order as the numbers.
-        # Comparing bytes has the same result, and handles many at once.
-        object X
+        object X                     # owns `cells`: numbers, or bytes, which are compared faster
         const uint8_t* cells
         int width                    # bytes of a cell: 1 or 8
         Py_ssize_t column_bytes      # from one feature to the next

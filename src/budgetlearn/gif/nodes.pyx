@@ -194,8 +194,7 @@ def compact(const ForestNode[::1] nodes, int32_t n_trees):
     """
     cdef int32_t[::1] place = np.full(nodes.shape[0], -1, dtype=np.int32)
     cdef int32_t[::1] sizes = np.zeros(n_trees, dtype=np.int32)
-    counts = np.zeros(n_trees, dtype=np.int64)
-    cdef int64_t[::1] counted = counts
+    cdef int64_t[::1] counts = np.zeros(n_trees, dtype=np.int64)
     cdef Py_ssize_t j
     cdef int32_t parent, tree, n_accepted, side
     cdef ForestNode* new
@@ -207,10 +206,10 @@ def compact(const ForestNode[::1] nodes, int32_t n_trees):
             if parent < 0 or parent != nodes[j + 1].parent or n_accepted == 0:
                 continue
             if sizes[tree] == 0:  # the first split of a tree is that of its root
-                place[parent], sizes[tree], counted[tree] = 0, 1, 1
+                place[parent], sizes[tree], counts[tree] = 0, 1, 1
             place[j], place[j + 1] = 0, 1  # left and right, until they have a place
             sizes[tree] += 2
-            counted[tree] += n_accepted
+            counts[tree] += n_accepted
     if not np.any(sizes):
         place[0], sizes[nodes[0].tree] = 0, 1
     # The next free place of each tree, which is its start at first.
@@ -230,7 +229,7 @@ def compact(const ForestNode[::1] nodes, int32_t n_trees):
             if parent >= 0:  # it has its place, as parents come before children
                 new.parent = place[parent]
                 out[new.parent].child = place[j] - side
-    return kept, counts
+    return kept, np.asarray(counts)
 
 
 def path_sums(nodes, weights):
