@@ -53,7 +53,7 @@ def test_features_are_looked_up_in_codes(monkeypatch):
     """With few nodes for each tree, large ones find their rows in the order of the values."""
     how = []
     monkeypatch.setattr(fitting, "byte_codes", lambda X, *more: how.append(more) or byte_codes(X))
-    for n_nodes in (20 * N_TREES, 20 * N_TREES + 1):
+    for n_nodes in (10 * N_TREES, 10 * N_TREES + 1):
         model = GIFRegressor(n_nodes, n_estimators=N_TREES, max_features=3, n_jobs=2)
         model.fit(*tied_table("numbers"))
     assert how == [(2, True), (2, False)]  # threads, and whether the order is kept

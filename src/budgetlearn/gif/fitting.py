@@ -22,8 +22,8 @@ from .weights import NodeLogit, NodeRidge, logarithms
 MOST_KEPT = 1 << 26
 # Largest table, in values, whose rows are also kept in the order of each feature, in 4 bytes each.
 MOST_ORDERED = 1 << 26
-# With up to so many nodes for each tree, numbers are split faster if samples are found when needed.
-FEW_NODES = 20
+# Numbers are split faster if samples are found when needed: few nodes for each tree, many samples.
+FEW_NODES, LEAST_FOUND = 10, 5000
 # Coding a column takes as long as 64 visits of it; tables of fewer than 1000 rows fit in the cache.
 VISITS, LEAST_CODED = 64, 1000
 # Regressions that `joint_fit` may name.
@@ -165,11 +165,13 @@ def _grown(gif, train, seeds, exponent):
     most = min(wanted, n_trees * (2 * n_samples - 1))
     max_depth = INT32_MAX if gif.max_depth is None else gif.max_depth
     pays = n_trees * n_visits > VISITS * n_features and n_samples >= LEAST_CODED
-    found = pays and not is_classifier(gif) and most <= FEW_NODES * n_trees and not gif.joint_fit
-    most_kept = 0 if found and not np.isnan(train.X).any() else MOST_KEPT
+    X = train.X
+    few = n_samples >= LEAST_FOUND and most <= FEW_NODES * n_trees and X.size <= MOST_ORDERED
+    plain = not is_classifier(gif) and not gif.joint_fit and not np.isnan(X).any()
+    most_kept = 0 if pays and few and plain else MOST_KEPT
     # If several candidates are examined at a step, the samples of all nodes must be kept.
     large = n_trees * n_samples > (most_kept if gif.candidate_window == 1 else INT32_MAX)
-    X = in_columns(train.X, large)
+    X = in_columns(X, large)
     coded = (large or pays) and X.dtype != np.uint8
     ordered = large and coded and X.size <= MOST_ORDERED
     bins = byte_codes(X, gif.n_jobs, ordered) if large or coded else None

@@ -186,11 +186,10 @@ cdef class NodeTable:
 
 
 def compact(const ForestNode[::1] nodes, int32_t n_trees):
-    """Return the nodes of the splits that the model uses, and each tree's number in the model.
+    """Return the nodes of the splits that the model uses, tree by tree, and each tree's number.
 
-    A split is used if one of its children was accepted, and then both children are kept. The nodes
-    of a tree follow each other, and siblings are side by side. An empty model keeps a single root.
-    The root of a tree counts once one of its nodes was accepted.
+    A split is used if one of its children was accepted, and then both children are kept, side by
+    side. An empty model keeps a single root. A root counts once a node of its tree was accepted.
     """
     cdef int32_t[::1] place = np.full(nodes.shape[0], -1, dtype=np.int32)
     cdef int32_t[::1] sizes = np.zeros(n_trees, dtype=np.int32)
