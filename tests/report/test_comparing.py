@@ -285,7 +285,7 @@ def test_costs_are_logarithmic_where_most_models_are_cheap(browser, tmp_path):
     points.loc[cheap, columns] *= 0.05
     write_page(make_report(points), tmp_path, "curves", "compare")
     emulate(browser)
-    browser.get((tmp_path / "report.html").as_uri())
+    opened(browser, (tmp_path / "report.html").as_uri())
     figure = chart(browser)
     assert "0%" not in texts(figure)
     assert "10%" in texts(figure)
@@ -315,7 +315,7 @@ def test_numbers_of_any_writing_are_sorted_by_their_size(browser, tmp_path):
     script = Path(report.__file__).with_name("templates") / "page.js"
     text = f'<meta charset="utf-8">{table}<script>{script.read_text(encoding="utf-8")}</script>'
     (tmp_path / "page.html").write_text(text, encoding="utf-8")
-    browser.get((tmp_path / "page.html").as_uri())
+    opened(browser, (tmp_path / "page.html").as_uri())
     every(browser, "th button")[0].click()
     found = [cell.text for cell in every(browser, "td")]
     numbers = ["−3", "2.5e-05", "0.5 [0.1, 0.9]", "12 %", "1,234 ± 5", "12,345"]
@@ -329,7 +329,7 @@ def test_bands_stay_within_what_a_score_can_be(browser, tmp_path):
     spread = np.random.default_rng(0).choice([-0.3, 0.05], size=high.sum())
     points.loc[high, "test_score"] = np.minimum(0.95 + spread, 1.0)
     write_page(make_report(points), tmp_path, "curves", "compare")
-    browser.get((tmp_path / "report.html").as_uri())
+    opened(browser, (tmp_path / "report.html").as_uri())
     labels = [t for t in texts(chart(browser)) if t.replace(".", "").isdigit()]
     assert max(float(t) for t in labels) <= 1.0
     assert drawing(chart(browser))
@@ -344,7 +344,7 @@ def told_where(browser, tmp_path, **rivals):
     here = [(d, m) for d, _, m in study.cells]
     points = points[pd.MultiIndex.from_frame(points[["dataset", "method"]]).isin(here)]
     write_page(make_report(points, study), tmp_path, "compare")
-    browser.get((tmp_path / "report.html").as_uri())
+    opened(browser, (tmp_path / "report.html").as_uri())
     return one(browser, "#compared").text
 
 
@@ -371,7 +371,7 @@ def test_a_data_set_is_one_observation_with_all_kinds_of_its_costs(browser, tmp_
     every = pd.concat([points, worse, worse.assign(costs="given")], ignore_index=True)
     made = make_report(every, make_study(by_dataset=by_dataset))
     write_page(made, tmp_path, "compare")
-    browser.get((tmp_path / "report.html").as_uri())
+    opened(browser, (tmp_path / "report.html").as_uri())
     table, ranks = table_of(browser), made.results.ranking.mean
     assert table["Mean rank"].to_dict() == {name: f"{rank:.2f}" for name, rank in ranks.items()}
     assert sorted(ranks) == pytest.approx([4 / 3, 5 / 3])
