@@ -134,9 +134,9 @@ def pilot_alone(table, costs, traces, last, seed, n_jobs=None):
     return mean / max(promised, mean) * (1 - (pool.LEAST_ERRORS * error / mean) ** 2)
 
 
-def labels_alone(probabilities, labels, weight=None):
+def labels_alone(probabilities, table):
     """Return the share of labels that are right."""
-    return float(np.average(probabilities.argmax(axis=1) == labels, weights=weight))
+    return float(table.mean(probabilities.argmax(axis=1) == table.y))
 
 
 RULES = {

@@ -9,7 +9,7 @@ cascade learns from one, at most 600 rows and 25 columns, with random prices fro
 operating points are compared with their scores and costs on up to 3,000 rows of the other half. The
 score is accuracy or R², or one that is named; the area under the ROC curve needs two classes.
 Prints promised minus real: of the means over a table's points, then over the tables that buy
-something, with standard errors over tables.
+something, with standard errors over tables; and the root mean square over a table's points.
 """
 
 import sys
@@ -64,12 +64,14 @@ def main():
         off = (promised["score"] - real["score"]).to_numpy()
         error = np.hypot(promised["score_se"], real["score_se"]).to_numpy()[-1]
         paid = ((promised["cost"] - real["cost"]) / full).mean()
-        rows.append((off.mean(), off[-1], paid, abs(off[-1]) <= 2 * error))
+        spread = np.sqrt((off**2).mean())
+        rows.append((off.mean(), off[-1], spread, paid, abs(off[-1]) <= 2 * error))
         print(f"{name}: all points {off.mean():+.3f}, last {off[-1]:+.3f}", flush=True)
-    every, last, paid, held = np.transpose(rows)
+    every, last, spread, paid, held = np.transpose(rows)
     print(
         f"{len(rows)} of {len(tables)} tables; score, all points: {shown(every)}, "
-        f"median {np.median(every):+.3f}; last point: {shown(last)}, "
+        f"median {np.median(every):+.3f}, root mean square {np.mean(spread):.4f}; "
+        f"last point: {shown(last)}, "
         f"two standard errors held {100 * held.mean():.0f} %; share of the cost: {shown(paid)}"
     )
 

@@ -32,6 +32,7 @@ from budgetlearn.cascade.pool import (
     number_evidence,
     settled_in_cells,
     under_cap,
+    with_corrections,
 )
 from budgetlearn.costs import FeatureCosts
 
@@ -197,6 +198,10 @@ def test_what_is_reported_is_what_happens_out_of_fold(fitted):
         assert candidate.observed == pytest.approx(np.mean(scores))
         lost = evidence.expected_losses[stops, np.arange(stops.size)].mean()
         assert candidate.score == pytest.approx(evidence.best_score - lost)
+        added = np.array(scores) - evidence.best_scores
+        added += evidence.expected_losses[stops, np.arange(stops.size)]
+        trust = 0.02**2 / (0.02**2 + added.var() / 400)
+        assert candidate.correction == pytest.approx(trust * added.mean())
         assert candidate.observed_se == pytest.approx(np.std(scores) / 20)
         assert candidate.n_features == pytest.approx(np.mean([len(STAGES[s]) for s in stops]))
 
@@ -210,6 +215,14 @@ def test_the_front_grows_in_cost_and_in_score(fitted):
     best = max(pool, key=lambda each: each.score)
     assert front[-1].score == best.score
     assert len(front) > 3  # exits, not only the three stages
+    # Out of order after corrections: .7, .6, .8, and the last is more than 1.
+    points = [replace(front[0], score=score) for score in (0.6, 0.7, 0.8, 0.99)]
+    points = [replace(p, correction=c) for p, c in zip(points, (0.1, -0.1, 0, 0.1), strict=True)]
+    promised = [each.score for each in with_corrections(points, 0.5)]
+    assert promised == pytest.approx([0.645, 0.655, 0.8, 0.999])
+    assert with_corrections([replace(points[0], correction=-1)], 0.5)[0].score == pytest.approx(
+        0.51
+    )
 
 
 def test_expected_loss_is_what_the_reference_sees_lost_on_the_label():
@@ -218,6 +231,7 @@ def test_expected_loss_is_what_the_reference_sees_lost_on_the_label():
     evidence = class_evidence(trace, table_of([0, 1]), probabilities[-1])
     np.testing.assert_allclose(evidence.expected_losses, [[0.4, 0.0], [0.0, 0.0]], atol=1e-12)
     np.testing.assert_array_equal(evidence.scores, [[1, 1], [0, 1]])
+    np.testing.assert_array_equal(evidence.best_scores, [0, 1])
     np.testing.assert_array_equal(evidence.confidence, [[0.9, 0.8], [0.7, 0.6]])
 
 

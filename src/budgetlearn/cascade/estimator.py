@@ -186,6 +186,8 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         errors = vars(self).pop("_errors")
         if self.scoring is not None:
             front = [replace(p, observed_se=errors[id(p.cascade)](p)) for p in front]
+        elif n_classes is not None:
+            front = pool.with_corrections(front, entries[0].score)
         self._set_points(front, models.only(cascades))
 
     def _models(self, table, ends, sets, kinds, seed):
@@ -552,8 +554,9 @@ class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
     Validation data given to `fit` are used for training like the rest, because all choices are
     made out of fold. Operating points are compared by their expected score: the accuracy of the
     best-informed stage, minus the calibrated probability that, according to this stage, is lost by
-    the labels of the point. This varies less by chance than the observed accuracy. Sample and
-    class weights affect these scores; mean costs use sample weights alone.
+    the labels of the point. This varies less by chance than the observed accuracy. `score` also
+    counts what true labels add to it, the more the more examples there are. Sample and class
+    weights affect these scores; mean costs use sample weights alone.
 
     Examples
     --------

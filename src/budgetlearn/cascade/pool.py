@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
+from sklearn.isotonic import isotonic_regression
 
 from ..costs import affords
 from ..curves import pareto_indices
@@ -30,6 +31,10 @@ LEAST_ERRORS = 1.5
 MOST_PILOT_ROWS = 5_000
 # Standard error of the gain that probabilities claim, as a share of this gain.
 CLAIM_ERROR = 0.5
+# Standard deviation, over operating points, of what true labels add to an expected accuracy.
+LABELS_ADD = 0.02
+# Promised scores rise from point to point by at least this share of the rise that is expected.
+LEAST_RISE = 0.1
 # Factor by which the standard error from rows is too small for the final model: the models of the
 # folds share most of their rows, and the final model is yet another one. Of 1, 1.1, 1.2, 1.3 and
 # 1.5, it is the smallest with which 90 % of the automatic choice's expected scores held, whichever
@@ -128,6 +133,9 @@ class Candidate:
     n_features: float  # mean number of features acquired, out of fold
     # (n_classes,): factors of the probabilities before the label is chosen; None: all 1.
     leaning: np.ndarray | None = None
+    # What the true labels add to the expected score, as far as this is not chance. It is left out
+    # of comparisons, in which it would be noise.
+    correction: float = 0.0
 
     @property
     def last_stage(self):
@@ -167,6 +175,8 @@ class Evidence:
     expected_losses: np.ndarray
     scores: np.ndarray  # (n_stages, n_samples): score of stopping there on the true targets
     best_score: float  # expected mean score of the best-informed stage
+    # (n_samples,): its scores on the true targets. None: expected scores are not corrected.
+    best_scores: np.ndarray | None = None
 
 
 def class_evidence(trace, table, reference):
@@ -182,8 +192,8 @@ def class_evidence(trace, table, reference):
     guessed = trace.predictions.argmax(axis=2)
     losses = reference.max(axis=1) - reference[np.arange(table.y.size), guessed]
     right = (guessed == table.y).astype(np.float64)
-    best = expected_accuracy(reference, table)
-    return Evidence(trace, table, trace.predictions.max(axis=2), losses, right, best)
+    best = expected_accuracy(reference, table), 1.0 * (reference.argmax(axis=1) == table.y)
+    return Evidence(trace, table, trace.predictions.max(axis=2), losses, right, *best)
 
 
 def expected_accuracy(probabilities, table):
@@ -334,7 +344,21 @@ def _judged(evidence, thresholds, tradeoff):
     score = evidence.best_score - float(table.mean(losses))
     bill = cost_of_rows(spent, sizes, table.counted, table.groups)
     values = {"score": score, "observed": observed, "observed_se": error, **bill}
+    values["correction"] = _correction(evidence, scores, losses)
     return Candidate(trace.order, thresholds, float(tradeoff), **values)
+
+
+def _correction(evidence, scores, losses):
+    """Return what true labels add to the expected score, shrunk by its standard error.
+
+    The reference's probabilities are right on average, but not wherever another stage disagrees.
+    `scores` and `losses` are those of the examples where they stop, (n_samples,).
+    """
+    if evidence.best_scores is None:
+        return 0.0
+    added, error = evidence.table.mean_and_error(scores - evidence.best_scores + losses)
+    error = np.nan_to_num(error, nan=np.inf)  # of a single group it is unknown
+    return added * LABELS_ADD**2 / (LABELS_ADD**2 + error**2)
 
 
 def cost_of_rows(spent, sizes, counted, groups=None):
@@ -376,7 +400,12 @@ def above_constant(pool, constant, share=1.0):
         return least + share * (score - least)
 
     better = [
-        replace(each, score=promised(each.score), observed=promised(each.observed))
+        replace(
+            each,
+            score=promised(each.score),
+            correction=share * each.correction,
+            observed=promised(each.observed),
+        )
         for each in pool
         if share > 0 and each.score > least
     ]
@@ -389,6 +418,19 @@ def best_at_each_cost(pool):
     scores = np.round([each.score for each in pool], 12)
     kept = pareto_indices([each.cost for each in pool], scores)
     return [pool[i] for i in kept]
+
+
+def with_corrections(front, least):
+    """Return points of ascending score with their corrections, still ascending and above `least`.
+
+    Neighbours in the wrong order get their common mean (isotonic regression).
+    """
+    scores, corrections = np.transpose([(each.score, each.correction) for each in front])
+    rise = LEAST_RISE * scores
+    # Of scores from `least` to 1, without the part that rises.
+    low, high = (1 - LEAST_RISE) * least, 1 - LEAST_RISE
+    promised = isotonic_regression(scores - rise + corrections, y_min=low, y_max=high) + rise
+    return [replace(each, score=float(score)) for each, score in zip(front, promised, strict=True)]
 
 
 def under_cap(point, routes, costs, cap):
