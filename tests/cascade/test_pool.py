@@ -144,7 +144,9 @@ def test_a_gap_between_two_points_is_filled_where_it_costs_least():
     confidence = np.vstack([random.uniform(0.5, 0.6, (2, 500)), random.uniform(0.9, 1, 500)])
     losses = np.vstack([np.full((2, 500), 0.3), np.zeros(500)])
     trace = Trace(None, None, COSTS[:, None], COSTS[:, None])
-    evidence = Evidence(trace, table_of(range(500)), confidence, losses, 1 - losses, 1.0)
+    evidence = Evidence(
+        trace, table_of(range(500)), confidence, losses, 1 - losses, np.ones(500), 1.0
+    )
     pool = candidates(evidence, 10.0)
     corners = best_at_each_cost(pool)
     front = best_at_each_cost(pool + between(pool, evidence, 10.0))
@@ -161,7 +163,7 @@ def test_no_new_example_goes_beyond_what_any_has_come_to():
     confidence = np.array([[0.9, 0.9, 0.5, 0.5], [0.6, 0.6, 0.9, 0.8], np.ones(4)])
     losses = np.array([[0, 0, 0.5, 0.5], np.zeros(4), np.zeros(4)])
     trace = Trace(None, None, np.array([[1.0], [2.0], [100.0]]), np.array([[1], [2], [3]]))
-    evidence = Evidence(trace, table_of(range(4)), confidence, losses, 1 - losses, 1.0)
+    evidence = Evidence(trace, table_of(range(4)), confidence, losses, 1 - losses, np.ones(4), 1.0)
     found = candidates(evidence, 100.0)
     two = [each for each in found if not np.isnan(each.tradeoff) and each.n_features == 1.5]
     assert two
@@ -200,7 +202,8 @@ def test_what_is_reported_is_what_happens_out_of_fold(fitted):
         assert candidate.score == pytest.approx(evidence.best_score - lost)
         added = np.array(scores) - evidence.best_scores
         added += evidence.expected_losses[stops, np.arange(stops.size)]
-        trust = 0.02**2 / (0.02**2 + added.var() / 400)
+        doubt = lost / 2
+        trust = doubt**2 / (doubt**2 + added.var() / 400) if added.any() else 1
         assert candidate.correction == pytest.approx(trust * added.mean())
         assert candidate.observed_se == pytest.approx(np.std(scores) / 20)
         assert candidate.n_features == pytest.approx(np.mean([len(STAGES[s]) for s in stops]))
@@ -283,6 +286,7 @@ def test_numbers_are_expected_to_lose_their_distance_to_the_reference():
     evidence = number_evidence(trace, predictions, table_of([1.0, 5.0], None), predictions[-1])
     np.testing.assert_allclose(evidence.expected_losses, [[0.25, 1], [0, 0]])
     np.testing.assert_allclose(evidence.scores, [[0.75, -1.25], [1, 0.75]])
+    np.testing.assert_allclose(evidence.best_scores, [1, 0.75])
     np.testing.assert_array_equal(evidence.confidence, -predictions)  # sure where little changes
     assert evidence.best_score == pytest.approx(0.875)
     # A reference that is too close to the mean, and elsewhere, would promise the mean a gain.

@@ -186,7 +186,7 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         errors = vars(self).pop("_errors")
         if self.scoring is not None:
             front = [replace(p, observed_se=errors[id(p.cascade)](p)) for p in front]
-        elif n_classes is not None:
+        else:
             front = pool.with_corrections(front, entries[0].score)
         self._set_points(front, models.only(cascades))
 
@@ -555,8 +555,8 @@ class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
     made out of fold. Operating points are compared by their expected score: the accuracy of the
     best-informed stage, minus the calibrated probability that, according to this stage, is lost by
     the labels of the point. This varies less by chance than the observed accuracy. `score` also
-    counts what true labels add to it, the more the more examples there are. Sample and class
-    weights affect these scores; mean costs use sample weights alone.
+    counts what true labels add to it, as far as this is not chance. Sample and class weights
+    affect these scores; mean costs use sample weights alone.
 
     Examples
     --------

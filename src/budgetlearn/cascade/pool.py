@@ -29,10 +29,8 @@ LEAST_CELL = 0.02
 LEAST_ERRORS = 1.5
 # Most examples for a pilot: with more, a choice among features hardly fits chance.
 MOST_PILOT_ROWS = 5_000
-# Standard error of the gain that probabilities claim, as a share of this gain.
+# Standard error of what a model claims to gain or to lose, as a share of the claim.
 CLAIM_ERROR = 0.5
-# Standard deviation, over operating points, of what true labels add to an expected accuracy.
-LABELS_ADD = 0.02
 # Promised scores rise from point to point by at least this share of the rise that is expected.
 LEAST_RISE = 0.1
 # Factor by which the standard error from rows is too small for the final model: the models of the
@@ -133,7 +131,7 @@ class Candidate:
     n_features: float  # mean number of features acquired, out of fold
     # (n_classes,): factors of the probabilities before the label is chosen; None: all 1.
     leaning: np.ndarray | None = None
-    # What the true labels add to the expected score, as far as this is not chance. It is left out
+    # What the true targets add to the expected score, as far as this is not chance. It is left out
     # of comparisons, in which it would be noise.
     correction: float = 0.0
 
@@ -174,9 +172,8 @@ class Evidence:
     # (n_stages, n_samples): loss of stopping there, as estimated by the best-informed stage.
     expected_losses: np.ndarray
     scores: np.ndarray  # (n_stages, n_samples): score of stopping there on the true targets
-    best_score: float  # expected mean score of the best-informed stage
-    # (n_samples,): its scores on the true targets. None: expected scores are not corrected.
-    best_scores: np.ndarray | None = None
+    best_scores: np.ndarray  # (n_samples,): those of the best-informed stage
+    best_score: float  # its expected mean score
 
 
 def class_evidence(trace, table, reference):
@@ -192,7 +189,7 @@ def class_evidence(trace, table, reference):
     guessed = trace.predictions.argmax(axis=2)
     losses = reference.max(axis=1) - reference[np.arange(table.y.size), guessed]
     right = (guessed == table.y).astype(np.float64)
-    best = expected_accuracy(reference, table), 1.0 * (reference.argmax(axis=1) == table.y)
+    best = 1.0 * (reference.argmax(axis=1) == table.y), expected_accuracy(reference, table)
     return Evidence(trace, table, trace.predictions.max(axis=2), losses, right, *best)
 
 
@@ -206,8 +203,7 @@ def expected_accuracy(probabilities, table):
     own, usual = probabilities.argmax(axis=1), np.bincount(table.y, table.weight).argmax()
     claimed = table.mean(probabilities.max(axis=1) - probabilities[:, usual])
     seen, error = table.mean_and_error(1.0 * (own == table.y) - (table.y == usual))
-    doubt = CLAIM_ERROR * claimed
-    trust = doubt**2 / (doubt**2 + error**2) if error else 1.0
+    trust = _trust(claimed, error)
     return float(table.mean(table.y == usual) + trust * seen + (1 - trust) * claimed)
 
 
@@ -222,8 +218,8 @@ def number_evidence(trace, changes, table, reference):
     predictions = trace.predictions[:, :, 0]
     losses = (reference - predictions) ** 2 / table.variance
     scores = 1.0 - (predictions - table.y) ** 2 / table.variance
-    best = 1.0 - float(table.mean((reference - table.y) ** 2) / table.variance)
-    return Evidence(trace, table, -changes, losses, scores, best)
+    best = 1.0 - (reference - table.y) ** 2 / table.variance
+    return Evidence(trace, table, -changes, losses, scores, best, float(table.mean(best)))
 
 
 def calibrated_numbers(predictions, table):
@@ -349,16 +345,20 @@ def _judged(evidence, thresholds, tradeoff):
 
 
 def _correction(evidence, scores, losses):
-    """Return what true labels add to the expected score, shrunk by its standard error.
+    """Return what true targets add to the expected score, as far as this is not chance.
 
-    The reference's probabilities are right on average, but not wherever another stage disagrees.
+    The reference's predictions are right on average, but not wherever another stage disagrees.
     `scores` and `losses` are those of the examples where they stop, (n_samples,).
     """
-    if evidence.best_scores is None:
-        return 0.0
     added, error = evidence.table.mean_and_error(scores - evidence.best_scores + losses)
-    error = np.nan_to_num(error, nan=np.inf)  # of a single group it is unknown
-    return added * LABELS_ADD**2 / (LABELS_ADD**2 + error**2)
+    return _trust(evidence.table.mean(losses), error) * added
+
+
+def _trust(claimed, error):
+    """Return the weight of what is seen with a standard error, beside what is claimed."""
+    doubt = CLAIM_ERROR * claimed
+    # The error of a single group is unknown.
+    return doubt**2 / (doubt**2 + error**2) if error > 0 else float(error == 0)
 
 
 def cost_of_rows(spent, sizes, counted, groups=None):
@@ -409,7 +409,7 @@ def above_constant(pool, constant, share=1.0):
         for each in pool
         if share > 0 and each.score > least
     ]
-    return [replace(constant, score=least, observed=least), *better]
+    return [replace(constant, score=least, correction=0.0, observed=least), *better]
 
 
 def best_at_each_cost(pool):
@@ -426,10 +426,10 @@ def with_corrections(front, least):
     Neighbours in the wrong order get their common mean (isotonic regression).
     """
     scores, corrections = np.transpose([(each.score, each.correction) for each in front])
-    rise = LEAST_RISE * scores
-    # Of scores from `least` to 1, without the part that rises.
-    low, high = (1 - LEAST_RISE) * least, 1 - LEAST_RISE
-    promised = isotonic_regression(scores - rise + corrections, y_min=low, y_max=high) + rise
+    # What is left of a score without the part that surely rises.
+    rest, low, high = (each - LEAST_RISE * each for each in (scores, least, 1.0))
+    # As a sum of differences, so that the constant keeps its score to the last bit.
+    promised = scores + (isotonic_regression(rest + corrections, y_min=low, y_max=high) - rest)
     return [replace(each, score=float(score)) for each, score in zip(front, promised, strict=True)]
 
 
