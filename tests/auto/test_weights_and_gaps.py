@@ -103,6 +103,13 @@ def test_weights_and_a_score_that_has_its_own_are_refused():
     for scoring in ("roc_auc", "balanced_accuracy", "f1"):
         with pytest.raises(ParameterError, match="leave out one"):
             fitted(X[TRAIN], Y[TRAIN], class_weight="balanced", scoring=scoring)
+        made = fitted(X[TRAIN], Y[TRAIN], scoring=scoring)
+        tested = X[TEST], Y[TEST]
+        for asked in (made.score, made.measure):
+            with pytest.raises(ParameterError, match="leave out one"):
+                asked(*tested, sample_weight=1.0 + np.arange(len(Y[TEST])))
+        equal = np.full(len(Y[TEST]), 2.0)
+        assert made.score(*tested, sample_weight=equal) == made.score(*tested)
 
 
 def with_gaps(table, seed=0):

@@ -24,7 +24,7 @@ from ..protocol.scoring import mean_and_error
 from ..validation import INT32_MAX, ParameterError, check_number, codes_of_groups
 from . import evidence
 from .methods import Method, Stages, competitors
-from .scores import NAMES, WEIGHED, Objective, check_scoring, decide, error_matrix
+from .scores import NAMES, Objective, check_scoring, decide, error_matrix
 
 # Budgets at which methods are compared, as shares of the full cost.
 SHARES = (0.02, 0.05, 0.1, 0.15, 0.25, 0.4, 0.5, 0.7, 1.0)
@@ -110,7 +110,9 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
         if (n := train.n_groups) < (least := evidence.N_FOLDS):
             raise ParameterError(f"methods are compared on {least} groups or more, got {n}.")
         seed = int(seeds.randint(INT32_MAX))
-        self.objective_ = self._objective(train)
+        self.objective_ = self._objective(train.y)
+        if train.weight is not None:
+            self.objective_.refuse_weights()
         self.decision_costs_ = None
         if classifies:
             self.decision_costs_ = self.objective_.decision_costs(train.y, self.classes_.size)
@@ -123,18 +125,13 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
         policies, self.skipped_ = comparison.run(list(methods.values()))
         self._keep(comparison, policies, train)
 
-    def _objective(self, train):
+    def _objective(self, y):
         scoring = check_scoring(self.scoring, is_classifier(self))
         errors = getattr(self, "error_costs", None)
         if errors is None:
-            if train.weight is not None and scoring not in WEIGHED:
-                raise ParameterError(
-                    "sample_weight and class_weight count in accuracy, neg_log_loss and total "
-                    f"cost, not in scoring={scoring!r}: leave out one of them."
-                )
             if scoring != "f1":
                 return Objective(scoring)
-            counts = np.bincount(train.y)
+            counts = np.bincount(y)
             return Objective(scoring, positive=int(counts[1] <= counts[0]))
         if self.scoring is not None:
             raise ParameterError("error_costs define the score: give them or scoring, not both.")
@@ -303,7 +300,9 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
         check_consistent_length(stage.output, y)
         if weight is not None:
             weight = checked_weight(weight, y)
-            weight = weight / weight.mean()
+            weight = weight / weight.mean() if np.ptp(weight) else None
+        if weight is not None:
+            self.objective_.refuse_weights()
         if not is_classifier(self):
             predictions = np.reshape(stage.output, (-1, 1))
             return self.objective_.rows(y.astype(np.float64), predictions, None, stage.cost, weight)
