@@ -125,13 +125,17 @@ def test_an_interrupted_search_goes_on_where_it_stopped(data, tmp_path, monkeypa
 
 
 def test_a_finished_file_serves_other_prices(data, tmp_path, monkeypatch):
-    path = tmp_path / "scores.csv"
-    powered = search(checkpoint=path).set_params(estimator=Power(max_depth=3)).fit(*data)
-    monkeypatch.setattr(Power, "fits", 0)
-    other = powered.set_params(feature_costs=COSTS[::-1]).fit(*data)
-    assert Power.fits == len(other.schedule_)
-    fresh = search(feature_costs=COSTS[::-1]).set_params(estimator=Power(max_depth=3)).fit(*data)
-    assert other.schedule_.variables == fresh.schedule_.variables
+    data = (data[0], data[1] == 1, data[2], data[3] == 1)
+    for scoring in (None, "roc_auc"):  # the latter is computed by our own function
+        path = tmp_path / f"{scoring}.csv"
+        powered = search(checkpoint=path, scoring=scoring).set_params(estimator=Power(max_depth=3))
+        powered.fit(*data)
+        monkeypatch.setattr(Power, "fits", 0)
+        other = powered.set_params(feature_costs=COSTS[::-1]).fit(*data)
+        assert Power.fits == len(other.schedule_)
+        fresh = search(feature_costs=COSTS[::-1], scoring=scoring)
+        fresh = fresh.set_params(estimator=Power(max_depth=3)).fit(*data)
+        assert other.schedule_.variables == fresh.schedule_.variables
 
 
 @pytest.mark.parametrize(

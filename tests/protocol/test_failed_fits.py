@@ -7,14 +7,18 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone, is_classifier
+from sklearn.naive_bayes import GaussianNB
 
 from budgetlearn import (
     BudgetPreprocessor,
     BudgetRFClassifier,
     BudgetRFRegressor,
+    ExhaustiveSearch,
     FreeConstantClassifier,
     FreeConstantRegressor,
     GIFRegressor,
+    LogitPathClassifier,
+    ModelScheduleSearch,
     ScheduleCascadeClassifier,
     ScheduleCascadeRegressor,
 )
@@ -127,9 +131,12 @@ def test_one_row_judges_by_a_score_of_one_row():
 @pytest.mark.filterwarnings("ignore:Only one class is present")
 def test_a_score_that_is_no_number_chooses_nothing():
     ((X, y), (X_val, y_val), _), _ = example_data(BudgetRFClassifier())
-    model = BudgetRFClassifier(n_estimators=3, scoring="roc_auc", random_state=0)
-    with pytest.raises(ParameterError, match="scoring is NaN for the"):
-        model.fit(X, y, X_val[y_val == 1], y_val[y_val == 1])
+    forest = BudgetRFClassifier(n_estimators=3)
+    searches = ModelScheduleSearch(GaussianNB()), ExhaustiveSearch(GaussianNB())
+    for model in (forest, *searches, LogitPathClassifier(n_lambda=5)):
+        model.set_params(scoring="roc_auc", random_state=0)
+        with pytest.raises(ParameterError, match="scoring is NaN for the"):
+            model.fit(X, y, X_val[y_val == 1], y_val[y_val == 1])
 
 
 @pytest.mark.parametrize("gap", [np.nan, np.inf])

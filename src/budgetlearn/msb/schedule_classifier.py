@@ -12,6 +12,7 @@ from ..curves import ModelSchedule
 from ..protocol import BudgetedEstimator, Stage, WeightedFit
 from ..protocol.documenting import estimator_class
 from ..protocol.feature_requests import in_all_classes
+from ..protocol.operating_points import refuse_unscored
 from ..protocol.scoring import Substitute, stage_scorer
 from ..validation import INT32_MAX, check_number
 
@@ -63,9 +64,12 @@ class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
             if ranked or self.scoring == "balanced_accuracy":  # scored like operating points
                 made = self._labelled(model, "predict_proba" if ranked else "predict", X)
                 stage = Stage({}, **{"probabilities" if ranked else "output": made})
-                return stage_scorer(self, self.scoring, stage, valid.targets)(np.arange(len(X)))
-            labelled = Substitute(self, partial(self._labelled, model))
-            return float(check_scoring(labelled, self.scoring)(labelled, X, valid.targets))
+                found = stage_scorer(self, self.scoring, stage, valid.targets)(np.arange(len(X)))
+            else:
+                labelled = Substitute(self, partial(self._labelled, model))
+                found = check_scoring(labelled, self.scoring)(labelled, X, valid.targets)
+            # Checked here, as the choice of variables cannot use it either.
+            return float(refuse_unscored({"score": found}, len(X))["score"])
 
         return score
 
