@@ -110,9 +110,7 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
         if (n := train.n_groups) < (least := evidence.N_FOLDS):
             raise ParameterError(f"methods are compared on {least} groups or more, got {n}.")
         seed = int(seeds.randint(INT32_MAX))
-        self.objective_ = self._objective(train.y)
-        if train.weight is not None:
-            self.objective_.refuse_weights()
+        self.objective_ = self._objective(train)
         self.decision_costs_ = None
         if classifies:
             self.decision_costs_ = self.objective_.decision_costs(train.y, self.classes_.size)
@@ -125,13 +123,13 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
         policies, self.skipped_ = comparison.run(list(methods.values()))
         self._keep(comparison, policies, train)
 
-    def _objective(self, y):
-        scoring = check_scoring(self.scoring, is_classifier(self))
+    def _objective(self, train):
+        scoring = check_scoring(self.scoring, is_classifier(self), train.weight)
         errors = getattr(self, "error_costs", None)
         if errors is None:
             if scoring != "f1":
                 return Objective(scoring)
-            counts = np.bincount(y)
+            counts = np.bincount(train.y)
             return Objective(scoring, positive=int(counts[1] <= counts[0]))
         if self.scoring is not None:
             raise ParameterError("error_costs define the score: give them or scoring, not both.")
@@ -301,8 +299,7 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
         if weight is not None:
             weight = checked_weight(weight, y)
             weight = weight / weight.mean() if np.ptp(weight) else None
-        if weight is not None:
-            self.objective_.refuse_weights()
+            check_scoring(self.scoring, is_classifier(self), weight)
         if not is_classifier(self):
             predictions = np.reshape(stage.output, (-1, 1))
             return self.objective_.rows(y.astype(np.float64), predictions, None, stage.cost, weight)

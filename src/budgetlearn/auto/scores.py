@@ -18,7 +18,7 @@ from ..validation import ParameterError, check_choice
 CLASSIFICATION, REGRESSION = (*scores_of("classification"), "f1"), scores_of("regression")
 NAMES = {name: score.label for name, score in SCORES.items()}
 NAMES |= {"f1": "F1", "total_cost": "−total cost"}
-WEIGHED = ("accuracy", "neg_log_loss", "total_cost", *REGRESSION)  # others weigh rows themselves
+WEIGHED = ("accuracy", "neg_log_loss", *REGRESSION)  # plain means over rows
 LEAST = 1e-6  # smallest probability, so that a single row cannot dominate the log loss
 
 
@@ -41,14 +41,6 @@ class Objective:
         power = 1.0 if self.scoring == "balanced_accuracy" else 0.5
         weights = (y.size / np.maximum(np.bincount(y, minlength=n_classes), 1.0)) ** power
         return weights[:, None] * (1.0 - np.eye(n_classes))
-
-    def refuse_weights(self):
-        """Raise if weights of examples do not count in the score."""
-        if self.scoring not in WEIGHED:
-            raise ParameterError(
-                "sample_weight and class_weight count in accuracy, neg_log_loss and total cost, "
-                f"not in scoring={self.scoring!r}: leave out one of them."
-            )
 
     def rows(self, y, predictions, decided, spent, weight=None):
         """Return one number for each row, (n_samples,), whose mean is the score.
@@ -114,10 +106,16 @@ def decide(probabilities, costs):
     return probabilities.argmax(axis=1) if costs is None else (probabilities @ costs).argmin(axis=1)
 
 
-def check_scoring(scoring, classifies):
-    """Return the name of a score, which must be known; None: the default of the task."""
+def check_scoring(scoring, classifies, weight=None):
+    """Return the name of a known score that counts weights, if any; None: the task's default."""
     known = CLASSIFICATION if classifies else REGRESSION
-    return known[0] if scoring is None else check_choice(scoring, "scoring", known)
+    scoring = known[0] if scoring is None else check_choice(scoring, "scoring", known)
+    if weight is not None and scoring not in WEIGHED:
+        raise ParameterError(
+            "sample_weight and class_weight count in accuracy, neg_log_loss and total cost, not in "
+            f"scoring={scoring!r}: leave out one of them."
+        )
+    return scoring
 
 
 def error_matrix(errors, classes):
