@@ -72,16 +72,13 @@ def fit_l1_path(X, y, n_lambda=100, tolerance=1e-7, weight=None, penalty_factors
     """Fit L1 logistic regression (multinomial for more than two classes) along a λ path.
 
     X is standardised here, so that λ has the same meaning for all variables. y are class indices
-    0..K-1, all present, and the `weight` of each example is > 0. `penalty_factors` >= 0 multiply λ.
+    0..K-1, all present, `weight` is > 0 and 1 on average, and `penalty_factors` >= 0 multiply λ.
 
     `n_lambda` is the length of the logarithmic grid; glmnet may stop earlier if the fit is
     saturated. For a grid shorter than 100, the penalties in between are solved for, too, and
     omitted; the last solution is kept. `tolerance` is glmnet's convergence threshold for its
     coordinate descent. If that does not converge, the path ends early with a warning.
     """
-    if weight is not None:
-        # glmnet's λ is relative to the mean weight, so the unit of the weights must not matter.
-        weight = weight / weight.mean()
     standard, mean, scale = _standardised(X, weight)
     if not standard.any():  # all variables are constant: class priors, one step
         priors = np.log(np.bincount(y, weight) / y.size)

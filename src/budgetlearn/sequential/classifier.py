@@ -74,8 +74,6 @@ class Record:
 
 def standardiser(X, weight):
     """Return a scaler fitted to weighted examples, or raise an error if a square overflows."""
-    # Equal weights are dropped, so that they change not even the last bits.
-    weight = None if weight is None or np.ptp(weight) == 0 else weight
     with np.errstate(over="ignore", invalid="ignore"):
         scaler = StandardScaler().fit(X, sample_weight=weight)
     large = np.flatnonzero(~np.isfinite(scaler.var_))
