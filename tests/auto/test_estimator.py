@@ -20,7 +20,7 @@ from budgetlearn import (
     ScheduleCascadeClassifier,
     SparseLinearClassifier,
 )
-from budgetlearn.auto import estimator
+from budgetlearn.auto import estimator, evidence
 from budgetlearn.auto.estimator import Entry, _increasing
 from budgetlearn.auto.evidence import Comparison
 from budgetlearn.auto.methods import Method, Stages, competitors
@@ -210,6 +210,10 @@ def test_of_many_rows_some_compare_and_all_teach_what_is_chosen(monkeypatch):
     learned.clear()
     made.set_params(max_minutes=None).fit(X, rare)
     assert min(learned) == 160
+    monkeypatch.setattr(evidence, "MANY_ROWS", 200)
+    monkeypatch.setattr(evidence, "LEAST_FOLDS", 2)
+    made.fit(X, rare)
+    assert min(learned) == 120
 
 
 @pytest.mark.usefixtures("quick_cascade")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import r2_score
 
+from budgetlearn.auto import evidence
 from budgetlearn.auto.evidence import (
     Comparison,
     Field,
@@ -17,6 +18,7 @@ from budgetlearn.auto.evidence import (
 )
 from budgetlearn.auto.methods import Method
 from budgetlearn.auto.scores import Objective
+from budgetlearn.exceptions import BudgetlearnError
 
 N = 400
 
@@ -178,7 +180,29 @@ def test_everything_is_the_first_model_on_all_features_unless_another_is_surely_
     assert everything(field(("constant", 0, 0.5), ("cascade", 0, 0.8))) is None
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_the_correction_is_the_same_for_the_same_seed(seed):
+def test_the_correction_is_the_same_for_the_same_seed():
     made = field(("constant", 0, 0.5), ("cascade", 0, 0.6), ("msB", 1, 0.65))
-    np.testing.assert_array_equal(optimism(made, seed), optimism(made, seed))
+    for seed in (0, 1):
+        np.testing.assert_array_equal(optimism(made, seed), optimism(made, seed))
+
+
+def test_a_method_is_left_out_if_its_folds_and_its_last_fit_would_take_too_long(monkeypatch):
+    now = [0.0]
+
+    def one_second(self, method, train, out, budgets):
+        now[0] += 1
+        return np.ones((1, out.size, 1)), np.ones((1, out.size)), np.ones(1)
+
+    monkeypatch.setattr(evidence, "monotonic", lambda: now[0])
+    monkeypatch.setattr(Comparison, "_predicted", one_second)
+    train = SimpleNamespace(y=np.arange(30.0), weight=None, groups=None)
+    data = {"train": train, "classes": None, "constant": np.zeros(1), "fill": None}
+    plan = {"costs": None, "budgets": [1.0], "seed": 0, "n_jobs": None, "times": 9.0}
+    comparison = Comparison(objective=Objective("r2"), **data, **plan, deadline=None)
+    folds = [np.arange(30) % 3]
+    # Three fits of a second, and the last one of nine times as many rows.
+    for scaling, seconds in ((1.0, 12), (0.5, 6)):
+        method = Method("slow", None, {}, scaling=scaling)
+        comparison._compared(method, [0], folds, now[0] + seconds + 0.1)
+        with pytest.raises(BudgetlearnError, match="longer than max_minutes"):
+            comparison._compared(method, [0], folds, now[0] + seconds - 0.1)

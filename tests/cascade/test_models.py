@@ -178,6 +178,11 @@ def test_steps_and_bins_are_finer_in_large_tables(monkeypatch):
     of_all, of_part = (Table(X, hard, None, each) for each in (folds, np.minimum(folds - 1, 0)))
     kinds = [BoostingKind.chosen(each) for each in (of_all, of_part)]
     assert [each.n_leaves for each in kinds] == [models.MORE_LEAVES, models.LARGE[-1]]
+    # What was tried on all features is not fitted again; anything else is.
+    assert kinds[0].held_out(of_all, [0, 1]) is kinds[0].whole[1]
+    for features, each in (([0], of_all), ([0, 1], of_part)):
+        anew = replace(kinds[0], whole=(None, None)).held_out(each, features)[0]
+        np.testing.assert_array_equal(kinds[0].held_out(each, features)[0], anew)
     table = Table(X, hard, None)
     usual, finer = (BoostingKind(finer=each).fit(table, 0).trees for each in (1, 2))
     assert finer.n_trees == 2 * usual.n_trees

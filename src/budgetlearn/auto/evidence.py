@@ -22,6 +22,7 @@ from .methods import CONSTANT, DEFAULT, Method, Stages
 from .scores import decide
 
 N_FOLDS = 5
+MANY_ROWS, LEAST_FOLDS = 5_000, 3  # more rows than this have so many folds, to save time
 TOO_LONG = "longer than max_minutes"  # why a method is skipped
 REPEATS = ((200, 3), (500, 2))  # (rows, repeats): fewer rows than this have repeated folds
 
@@ -72,8 +73,9 @@ class Comparison:
         """
         n, random = len(self.train.y), np.random.RandomState(self.seed)
         n_repeats = next((times for rows, times in REPEATS if n < rows), 1)
+        n_folds = LEAST_FOLDS if n > MANY_ROWS else min(N_FOLDS, n)
         repeats = [
-            assign_folds(self.train.y, self.n_classes, min(N_FOLDS, n), random, self.train.groups)
+            assign_folds(self.train.y, self.n_classes, n_folds, random, self.train.groups)
             for _ in range(n_repeats)
         ]
         skipped = {}
@@ -98,9 +100,10 @@ class Comparison:
         spent, seen = np.zeros((2, len(repeats), len(places), n))
         left_out = [(k, folds == f) for k, folds in enumerate(repeats) for f in np.unique(folds)]
         budgets, start = [self.budgets[place] for place in places], monotonic()
+        n_fits = len(left_out) + self.times**method.scaling
         for done, (repeat, out) in enumerate(left_out):
             # Extrapolates the time to the fits of all folds and one final fit.
-            ends = start + (monotonic() - start) * (len(left_out) + self.times) / (done or np.inf)
+            ends = start + (monotonic() - start) * n_fits / (done or np.inf)
             if deadline is not None and ends > deadline:
                 raise BudgetlearnError(TOO_LONG)
             made = self._predicted(method, np.flatnonzero(~out), np.flatnonzero(out), budgets)

@@ -19,6 +19,8 @@ DEFAULT = "cascade"
 # Standard error of the cost's correction for unseen rows, as a share of it: of 0, 1/4, 1/3, 1/2,
 # 3/4 and 1, the smallest with which 90 % of costs on unseen rows were within two standard errors.
 CORRECTION_ERROR = 0.5
+# The cascade fits many rows once instead of in folds.
+CASCADE_SCALING = 0.6
 MOST_FOR_MSB = 60  # columns: msB fits models on hundreds of subsets of them
 
 
@@ -30,6 +32,7 @@ class Method:
     kind: type | BaseEstimator  # a class, or an unfitted estimator to be cloned
     parameters: dict
     everything: bool = False  # whether it acquires all features; only for the full budget
+    scaling: float = 1.0  # the seconds of a fit grow with this power of the number of rows
 
     def make(self, costs, seed, n_jobs):
         """Return the unfitted estimator."""
@@ -49,20 +52,20 @@ _BUDGETRF = {"n_estimators": 40, "cost_exponent": 1, "growth": _GROWTH, "leaves"
 CONSTANT = Method("constant", None, {})  # acquires nothing, and is never fitted
 _CLASSIFIERS = (
     Method("LightGBM costs", peers.LightGBMCostClassifier, _BOOSTING),
+    Method(DEFAULT, ScheduleCascadeClassifier, {}, scaling=CASCADE_SCALING),
     Method("BudgetRF", BudgetRFClassifier, _BUDGETRF | {"growth": _BY_ENTROPY}),
     Method("filter + boosting", peers.FilterBoostingClassifier, {}),
-    Method(DEFAULT, ScheduleCascadeClassifier, {}),
     Method("sparse linear", peers.SparseLinearClassifier, {}),
     Method("msB", ModelScheduleSearch, {"refit": True}),
 )
 _REGRESSORS = (
     Method("BudgetRF", BudgetRFRegressor, _BUDGETRF),
-    Method(DEFAULT, ScheduleCascadeRegressor, {}),
+    Method(DEFAULT, ScheduleCascadeRegressor, {}, scaling=CASCADE_SCALING),
 )
 
 
 def competitors(classifies, n_features):
-    """Return the methods for a task: fast ones, the default, then slower and less useful ones."""
+    """Return the methods for a task: one or two fast ones, the default, then less useful ones."""
     kind = peers.AllFeaturesClassifier if classifies else CentredRegressor
     name = "LightGBM" if has_lightgbm() else "boosted trees"
     models = {name: boosted_trees(classifies), "linear model": linear_model(classifies)}

@@ -308,14 +308,17 @@ class BoostingKind:
     min_leaf: int = LARGE_LEAF
     n_leaves: int = N_LEAVES
     finer: int = 1  # divides the learning rate
+    # A table, and what `held_out` returns for all of its features, which takes longest.
+    whole: tuple = field(default=(None, None), compare=False, repr=False)
 
     @classmethod
     def chosen(cls, table):
         """Return the kind with the leaves and steps that predict best from all features."""
 
         def tried(kind):
-            held_out, n_rounds, _ = kind.held_out(table, np.arange(table.X.shape[1]))
-            return table.judged.mean(table.judged.calibrated_losses(held_out)), n_rounds, kind
+            found = kind.held_out(table, np.arange(table.X.shape[1]))
+            loss = table.judged.mean(table.judged.calibrated_losses(found[0]))
+            return loss, found[1], replace(kind, whole=(table, found))
 
         loss, n_rounds, kind = tried(cls(LARGE_LEAF))
         small_loss, small_rounds, small = tried(cls(SMALL_LEAF))
@@ -323,7 +326,8 @@ class BoostingKind:
             loss, n_rounds, kind = small_loss, small_rounds, small
         if len(table.y) >= MANY_ROWS and n_rounds > boosting_rounds(table.n_classes)[0]:
             for n_leaves in (MORE_LEAVES, *(LARGE if table.judged is not table else ())):
-                finer_loss, _, finer = tried(replace(kind, n_leaves=n_leaves, finer=FINER))
+                other = replace(kind, n_leaves=n_leaves, finer=FINER, whole=(None, None))
+                finer_loss, _, finer = tried(other)
                 if finer_loss >= FINER_LESS * loss:
                     break
                 loss, kind = finer_loss, finer
@@ -342,6 +346,8 @@ class BoostingKind:
 
     def held_out(self, table, features):
         """Return the best out-of-fold predictions, their number of rounds and a fold's boosting."""
+        if table is self.whole[0] and len(features) == table.X.shape[1]:
+            return self.whole[1]
         coded, judged = table.coded.take(features), table.judged
         parts = [
             (out, self._begun(table, coded, np.flatnonzero(~out), keep=table.last_is_final))
