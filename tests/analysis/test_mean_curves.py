@@ -44,6 +44,10 @@ def test_the_spread_is_the_one_over_runs_and_vanishes_for_one():
     assert curve["n_affording"].iloc[-1] == curve["n_runs"].iloc[-1] == 5
     alone = mean_curves.mean_curve(own[own["run"] == 0], "cost", baselines.loc[[0]])
     assert alone["sd"].isna().all()
+    # Sums of the same prices in another order are one budget.
+    summed = own.groupby("run").head(1).assign(cost=[0.3, 0.1 + 0.2, 0.3, 0.3, 0.1 + 0.2])
+    (row,) = mean_curves.mean_curve(summed, "cost", baselines).itertuples()
+    assert (row.budget, row.n_affording) == (0.3, 5)
 
 
 def test_many_budgets_are_thinned_to_exact_values(monkeypatch):

@@ -73,10 +73,14 @@ def test_a_run_in_which_a_rival_affords_nothing_counts_as_the_free_constant():
     assert row["rival_score"] == pytest.approx(np.mean([theirs for _, theirs, _ in scores]))
 
 
-def test_a_run_that_a_rival_did_not_complete_is_left_out():
+def test_a_run_that_a_rival_did_not_complete_counts_as_the_free_constant():
     points = fail(stopping_early(), "msb", 1)
-    table = compared(points).set_index("rival")
-    assert table.loc["msb", "n_runs"] == 2
+    row = compared(points).set_index("rival").loc["msb"]
+    assert (row["n_affording"], row["n_runs"]) == (2, 3)
+    scores = [theirs for _, theirs, _ in expected_rival_scores(points)]
+    assert row["rival_score"] == pytest.approx(np.mean(scores))
+    # Neither a control that failed nor the method itself has another model to count.
+    assert compared(fail(stopping_early(), "all_features", 1))["n_runs"].tolist() == [3, 2]
     assert compared(fail(stopping_early(), "logitb", 1))["n_runs"].tolist() == [2, 2]
 
 

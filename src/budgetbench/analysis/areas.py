@@ -67,6 +67,9 @@ def free_scores(case):
 def distinct_budgets(costs, most):
     """Return at most `most` of the budgets at which a model becomes affordable, ascending."""
     budgets = np.unique(costs)
+    # Sums of the same prices may differ in the last bits, but buy the same models.
+    cheaper = np.concatenate(([-np.inf], budgets))[:-1]
+    budgets = budgets[budgets > spendable(cheaper)]
     if budgets.size <= most:
         return budgets
     # Quantiles put most budgets where the curves bend.

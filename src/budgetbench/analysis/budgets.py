@@ -13,8 +13,8 @@ from .schedules import CASE_RUN, GROUP, RUN, of_case
 def own_cost_table(points, schedules, methods, compared):
     """Return the scores of methods without a choice of budget, and of others within their cost.
 
-    A run in which a rival affords no model counts with the free constant, as in the area under the
-    Pareto (Yan et al., section 5.2). The last stage of each of `methods`, the whole model, counts.
+    A run in which a rival affords no model, or failed, counts with the free constant, as in the
+    area under the Pareto (Yan et al., section 5.2). The last stage of each of `methods`, the whole model, counts.
     Controls are shown at their own cost. `wins` counts runs in which the rival is ahead.
     """
     good = points[points["status"] == OK].sort_values([*RUN, "stage"])
@@ -24,8 +24,10 @@ def own_cost_table(points, schedules, methods, compared):
     own = own.merge(free.rename(columns={"test_score": "free_score"}), on=CASE_RUN, how="left")
     rivals = [name for name in [*compared.competitors, *compared.controls] if name not in methods]
     # Controls have one model each and are shown at its cost, even beyond the budget.
-    free_choice = schedules[~schedules["method"].isin(compared.controls)]
     fixed = whole[whole["method"].isin(compared.controls) & (whole["cost"] > 0)]
+    begun = points.loc[~points["method"].isin(compared.controls), RUN].drop_duplicates()
+    # A run without a model has no cost, which no budget affords.
+    free_choice = begun.merge(schedules[[*RUN, "cost", "test_score"]], on=RUN, how="left")
     theirs = pd.concat([free_choice, fixed])[["method", *CASE_RUN, "cost", "test_score"]]
     theirs = theirs[theirs["method"].isin(rivals)].rename(columns={"method": "rival"})
     pairs = own.merge(theirs, on=CASE_RUN, suffixes=("", "_rival"))
