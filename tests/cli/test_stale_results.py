@@ -79,6 +79,7 @@ def compare_first():
     row = {"dataset": dataset, "costs": "given", "method": METHOD, "run": 0}
     made_of = sources_of_run(METHOD, study.spec(METHOD, dataset), run)
     records.write([row], RESULTS / "points.parquet", sources=made_of)
+    profile.assign(dataset=dataset, costs="given").to_csv(RESULTS / "costs.csv", index=False)
 
 
 def as_it_is_now():
@@ -103,7 +104,15 @@ def recommended():
     """Do what recommend does before it takes results."""
     study, own, _ = compare.read_study(RESULTS, compare.folders()[0])
     cells = [(*case, METHOD) for case in study.cases]
-    refuse_outdated(study, RESULTS / "points.parquet", cells, "", own.costs)
+    refuse_outdated(study, RESULTS / "points.parquet", cells, "", {cells[0][0]: own.costs})
+
+
+def reported():
+    """Do what the report does before it takes results."""
+    study = as_it_is_now()
+    prices = runs.given_prices(study, pd.read_csv(RESULTS / "costs.csv"))
+    cells = [(*case, METHOD) for case in study.cases]
+    refuse_outdated(study, RESULTS / "points.parquet", cells, "", prices)
 
 
 def put(content, path="table.csv", when=None):
@@ -240,11 +249,13 @@ def test_there_are_as_many_edits_as_promised():
 def test_an_edit_is_planned_again_and_its_old_results_are_refused(compared, edit):
     before = planned()
     recommended()
+    reported()
     EDITS[edit]()
     with suppress(BudgetlearnError):  # where the call is refused
         assert planned() != before
-    with pytest.raises(BudgetlearnError):
-        recommended()
+    for taken in (recommended, reported):
+        with pytest.raises(BudgetlearnError):
+            taken()
 
 
 @pytest.mark.parametrize("name", ["table.csv", "prices.csv"])

@@ -14,8 +14,9 @@ def own_cost_table(points, schedules, methods, compared):
     """Return the scores of methods without a choice of budget, and of others within their cost.
 
     A run in which a rival affords no model, or failed, counts with the free constant, as in the
-    area under the Pareto (Yan et al., section 5.2). The last stage of each of `methods`, the whole model, counts.
-    Controls are shown at their own cost. `wins` counts runs in which the rival is ahead.
+    area under the Pareto (Yan et al., section 5.2). The last stage of each of `methods`, the whole
+    model, counts. Controls are shown at their own cost. `wins` counts runs in which the rival is
+    ahead.
     """
     good = points[points["status"] == OK].sort_values([*RUN, "stage"])
     whole = good.groupby(RUN).tail(1)[[*RUN, "cost", "cost_fraction", "test_score"]]

@@ -142,12 +142,16 @@ def sources_of_run(method, spec, run):
     return found
 
 
-def refuse_outdated(study, points, cells, remedy, prices=None):
-    """Refuse points of a study's `cells` in a file if data, settings or given `prices` changed."""
+def refuse_outdated(study, points, cells, remedy, prices):
+    """Refuse points of a study's `cells` in a file if data, settings or given prices changed.
+
+    `prices` are {data set: its `FeatureCosts` now} of the data sets with a price list.
+    """
     wanted, found = {}, records.sources_of(points)
     for dataset, kind, method in cells:
         about = {"dataset": dataset, "source": study.source(dataset), "study_seed": study.seed}
-        now = SimpleNamespace(**about, costs_kind=kind if prices else "random", costs=prices)
+        known = {"costs_kind": kind if kind == "given" else "random", "costs": prices.get(dataset)}
+        now = SimpleNamespace(**about, **known)
         wanted |= sources_of_run(method, study.spec(method, dataset), now)
     changed = [name for name in wanted if found.get(name) != [wanted[name]]]
     if changed:

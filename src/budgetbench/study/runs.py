@@ -1,6 +1,7 @@
 """Runs: the repetitions of a study, each with its own split, cost profile and seed."""
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from budgetlearn.per_feature import PerFeature
 from budgetlearn.validation import derive_seed
 
 from ..datasets.dataset import TEST, TRAIN, VALID, split
+from ..datasets.table_files import own_prices
 
 # Share of the training rows that become validation data if a split has no validation part.
 HELD_OUT = 0.1
@@ -76,6 +78,19 @@ def draw_costs(dataset, kind, runs, study_seed, given=None):
     )
     profiles_of(table, names)  # raises for invalid prices here, before any fit
     return table
+
+
+def given_prices(study, prices):
+    """Return {data set: `FeatureCosts`} of the price lists as they are now, not as in `prices`."""
+    found = {}
+    for (dataset, kind), drawn in prices.groupby(["dataset", "costs"]):
+        names = drawn["feature"].unique()
+        for path in study.price_list(dataset, kind):
+            now = own_prices(path, study.unpriced(dataset))
+            shown = SimpleNamespace(id=dataset, feature_names=names)
+            table = draw_costs(shown, kind, [0], study.seed, now)
+            found[dataset] = profiles_of(table, names)[0]
+    return found
 
 
 def profiles_of(table, names):

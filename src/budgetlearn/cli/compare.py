@@ -392,7 +392,7 @@ def _best(study, folder, own, budget):
     best = within.iloc[-1]
     cells = [(dataset, kind, best["method"])]
     remedy = "Run `budgetlearn compare` again, then recommend."
-    refuse_outdated(study, folder / "points.parquet", cells, remedy, own.costs)
+    refuse_outdated(study, folder / "points.parquet", cells, remedy, {dataset: own.costs})
     # Runs may have chosen different settings; the most frequent one is used.
     fits = Counter(schedules.loc[best["models"], "fit"].tolist())
     spec = study.spec(best["method"], dataset)
