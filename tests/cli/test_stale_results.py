@@ -268,7 +268,11 @@ def test_what_is_the_same_is_not_done_again(compared, name):
     recommended()
 
 
-def test_results_of_before_they_said_what_they_were_made_of_are_refused(compared):
+def test_results_without_what_they_were_made_of_or_of_a_left_out_method_are_refused(compared):
+    study, file = as_it_is_now(), RESULTS / "points.parquet"
+    left_out = [(*study.cases[0], "msb")]
+    with pytest.raises(BudgetlearnError, match="outdated: the list of data sets and methods"):
+        refuse_outdated(study, file, left_out, "", {})
     points = records.read(RESULTS / "points.parquet")
     records.write(points, RESULTS / "points.parquet")
     with pytest.raises(BudgetlearnError, match="outdated: the data of table changed since"):

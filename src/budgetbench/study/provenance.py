@@ -147,8 +147,10 @@ def refuse_outdated(study, points, cells, remedy, prices):
 
     `prices` are {data set: its `FeatureCosts` now} of the data sets with a price list.
     """
-    wanted, found = {}, records.sources_of(points)
-    for dataset, kind, method in cells:
+    found, cells = records.sources_of(points), {*map(tuple, cells)}
+    # Points that the study no longer has are outdated as well.
+    wanted = {"the list of data sets and methods": None} if cells - {*study.cells} else {}
+    for dataset, kind, method in sorted(cells & {*study.cells}):
         about = {"dataset": dataset, "source": study.source(dataset), "study_seed": study.seed}
         known = {"costs_kind": kind if kind == "given" else "random", "costs": prices.get(dataset)}
         now = SimpleNamespace(**about, **known)
