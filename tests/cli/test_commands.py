@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from budgetlearn.cli import predict as asking
 from budgetlearn.cli.commands import cli
 from budgetlearn.cli.fit import parts_of, sampled
-from budgetlearn.cli.output import least
+from budgetlearn.cli.output import least, not_compared
 from budgetlearn.cli.saved_model import SavedModel
 from budgetlearn.cli.serve import conversation
 from budgetlearn.cli.table import AN_ID, read_own_table
@@ -243,6 +243,13 @@ def test_methods_that_were_not_compared_are_named_together(folder, told):
     (line,) = (line for line in out.splitlines() if line.startswith("Not compared"))
     assert "LightGBM, " in line
     assert line.endswith("sparse linear (longer than --minutes).")
+    late = "longer than max_minutes"
+    said = not_compared({"cascade": late, "msB": "no solution"}, buys_nothing=False)
+    assert said[1:] == [
+        "Not compared: msB (no solution).",
+        "The cascade often predicts best for its cost: try more --minutes or --jobs.",
+    ]
+    assert len(not_compared({"msB": late}, buys_nothing=False)) == 1
 
 
 @pytest.mark.parametrize("guaranteed", [False, True])

@@ -164,18 +164,28 @@ def print_schedule(saved):
         click.echo(f"{'; '.join(filter(None, [*notes, how_kept(saved)]))}.")
     elif "method" in curve:
         click.echo("→ is recommended: no more expensive line is surely better.")
-    skipped = getattr(saved.model, "skipped_", {})
-    for why in dict.fromkeys(skipped.values()):
-        names = ", ".join(shown(name) for name, own in skipped.items() if own == why)
-        click.echo(f"Not compared: {names} ({why.replace('max_minutes', '--minutes')}).")
-        if "max_minutes" in why and saved.budget != 0 and not curve["cost"][saved.stage()]:
-            click.echo("The time was too short to say that nothing is worth buying.")
+    buys_nothing = saved.budget != 0 and not curve["cost"][saved.stage()]
+    for line in not_compared(getattr(saved.model, "skipped_", {}), buys_nothing):
+        click.echo(line)
     click.echo(for_nothing(saved))
     for column in saved.held_out["telling"]:
         note(
             f"{shown(column)} alone predicts {shown(saved.target)} almost perfectly on the "
             f"held-out rows. If it is not known beforehand, use --drop {shlex.quote(column)}"
         )
+
+
+def not_compared(skipped, buys_nothing):
+    """Return lines about the methods that were not compared, by name and reason."""
+    lines = []
+    for why in dict.fromkeys(skipped.values()):
+        names = ", ".join(shown(name) for name, own in skipped.items() if own == why)
+        lines.append(f"Not compared: {names} ({why.replace('max_minutes', '--minutes')}).")
+        if "max_minutes" in why and buys_nothing:
+            lines.append("The time was too short to say that nothing is worth buying.")
+    if "max_minutes" in skipped.get("cascade", ""):
+        lines.append("The cascade often predicts best for its cost: try more --minutes or --jobs.")
+    return lines
 
 
 def mean_cost(saved, stage, n_rows):
