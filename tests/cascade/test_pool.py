@@ -454,7 +454,9 @@ def test_a_gain_over_the_constant_counts_as_far_as_it_is_confirmed():
     constant, worse, better = routes("any", ((), (0,), (0, 1)), prices, (0.5, 0.6, 0.9))
     # The constant's own score is what is observed; the second point only seems to be better.
     constant, worse = replace(constant, observed=0.7), replace(worse, observed=0.8)
+    better = replace(better, correction=0.04)
     first, *others = above_constant([worse, better], constant, 0.25)
+    assert [each.correction for each in (first, *others)] == [0.0, pytest.approx(0.01)]
     assert (first.score, first.observed) == (0.7, 0.7)
     assert [(each.cost, each.score, each.observed) for each in others] == [(3.0, 0.75, 0.75)]
     assert len(above_constant([worse, better], constant, 0.0)) == 1
