@@ -53,10 +53,11 @@ from budgetlearn.auto.evidence import (
 from budgetlearn.auto.methods import Stages, competitors
 from budgetlearn.auto.scores import Objective, decide
 from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor
-from budgetlearn.cascade.mixture import fit_temperature, with_temperature
+from budgetlearn.cascade.mixture import with_temperature
 from budgetlearn.cascade.models import assign_folds
 from budgetlearn.cascade.pool import REFIT_ERROR
 from budgetlearn.costs import random_costs
+from budgetlearn.protocol.calibration import fit_temperature
 from budgetlearn.protocol.checked_data import Examples
 from budgetlearn.protocol.scoring import mean_and_error
 

@@ -1,12 +1,13 @@
 """Forests regrown on sets of features, chosen out of bag."""
 
-import pickle
 from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import softmax
 from sklearn.datasets import make_classification, make_regression
+from sklearn.metrics import log_loss
 
 from budgetlearn.budgetrf import BudgetRFClassifier, BudgetRFRegressor, Growth, Leaves
 from budgetlearn.budgetrf import regrowing as module
@@ -22,6 +23,7 @@ from budgetlearn.budgetrf.regrowing import (
     near_front,
 )
 from budgetlearn.curves import pareto_indices
+from budgetlearn.protocol.calibration import FLOOR
 from budgetlearn.protocol.checked_data import Examples
 from budgetlearn.testing import check_budgeted_estimator
 from budgetlearn.validation import ParameterError
@@ -193,19 +195,40 @@ def test_sets_are_judged_on_a_sample_of_many_rows(sampled, monkeypatch):
         assert all(tree.value[0].sum() == 200 for tree in regrown.predictor.trees)
 
 
-def test_trees_that_are_there_are_the_first(monkeypatch):
-    monkeypatch.setattr(module, "FIRST_TREES", 5)
-    grower, features = regrowth(), np.array([0, 2, 3, 6])
-    begun = grower.begun(features)
-    assert begun.predictor.n_trees == 5
-    on, anew = grower.finished(begun, True), grower.finished(begun, False)
-    assert on.predictor.trees[:5] == begun.predictor.trees  # the very same
-    assert on.predictor.n_trees == anew.predictor.n_trees == 12
-    np.testing.assert_allclose(grower.out_of_bag(on), grower.out_of_bag(anew))
-    assert on.loss == pytest.approx(anew.loss)
-    np.testing.assert_array_equal(
-        on.predictor.walk(X, values=True).values, anew.predictor.walk(X, values=True).values
+def calibrated_loss(grower, forest):
+    """Return the least out-of-bag log loss of shares to a power."""
+    logs = np.log(np.maximum(grower.out_of_bag(forest), FLOOR))
+    labels = grower.target.argmax(axis=1)
+    return min(
+        log_loss(labels, softmax(logs * power, axis=1)) for power in np.geomspace(0.2, 5, 300)
     )
+
+
+def test_a_finished_forest_is_the_best_of_three(monkeypatch):
+    monkeypatch.setattr(module, "FIRST_TREES", 5)
+    grower, features, tried = regrowth(), np.array([0, 2, 3, 6]), []
+    begun, loss = grower.begun(features), grower._loss
+    assert begun.predictor.n_trees == 5
+    monkeypatch.setattr(grower, "_loss", lambda forest: tried.append(forest) or loss(forest))
+    best = grower.finished(begun)
+    whole, mixed, random = (forest.predictor.trees for forest in tried)
+    assert whole[:5] == begun.predictor.trees  # the very same
+    assert mixed == whole[:6] + random[6:]
+    assert len(whole) == len(random) == 12
+    # Random thresholds separate the classes less, so pure leaves need more of them.
+    pure = (grower._trees(features, 1, grower.seeds, each) for each in ("one", "all"))
+    assert np.greater(*(sum(tree.node_count for tree in trees) for trees in pure))
+    assert random[0].threshold[0] not in whole[0].threshold
+    losses = [calibrated_loss(grower, forest) for forest in tried]
+    np.testing.assert_allclose([loss(forest) for forest in tried], losses, rtol=1e-3)
+    assert best is tried[np.argmin(losses)]
+    for forest in tried:
+        again = grower.again(forest)
+        np.testing.assert_allclose(grower.out_of_bag(again), grower.out_of_bag(forest))
+        np.testing.assert_array_equal(
+            again.predictor.walk(X, values=True).values,
+            forest.predictor.walk(X, values=True).values,
+        )
 
 
 def test_noise_gets_large_leaves_and_a_rule_small_ones():
@@ -253,11 +276,6 @@ def test_threads_do_not_change_the_forest(forest):
         forest.staged_predict_proba(X), threaded.staged_predict_proba(X), strict=True
     ):
         np.testing.assert_array_equal(one, two)
-
-
-def test_pickled_forests_predict_the_same(forest):
-    again = pickle.loads(pickle.dumps(forest))
-    np.testing.assert_array_equal(again.predict_proba(X), forest.predict_proba(X))
 
 
 def test_compact_forest_predicts_the_same(forest):

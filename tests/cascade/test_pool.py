@@ -10,7 +10,7 @@ from sklearn.metrics import r2_score
 
 from budgetlearn import ScheduleCascadeClassifier, ScheduleCascadeRegressor
 from budgetlearn.cascade.fixed_order import Answers, Cascade, walk
-from budgetlearn.cascade.mixture import Mixture, fit_temperature, with_temperature
+from budgetlearn.cascade.mixture import Mixture, with_temperature
 from budgetlearn.cascade.models import StageModels, Table, as_kind, assign_folds
 from budgetlearn.cascade.pool import (
     TRADEOFFS,
@@ -35,6 +35,7 @@ from budgetlearn.cascade.pool import (
     with_corrections,
 )
 from budgetlearn.costs import FeatureCosts
+from budgetlearn.protocol.calibration import fit_temperature
 
 pytestmark = pytest.mark.usefixtures("small_cascade")
 

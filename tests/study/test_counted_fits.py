@@ -93,7 +93,7 @@ def watch(monkeypatch):
     watched(glmnet.LogitNet, "fit")
     watched(SAMMERClassifier, "fit")
     watched(TreeSource, "trees")
-    watched(Regrowth, "_grown")
+    watched(Regrowth, "_forest")
     watched(fitting, "_accept_nodes")
     watched(LinearTreeGrower, "grow")
     watched(Training, "network")

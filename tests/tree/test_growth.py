@@ -265,7 +265,7 @@ def sampled_scores(X, labels, weights, n_classes, function, split):
     return [np.array(each) for each in after]
 
 
-# Number of examples, of which 80, 40 or 20 thresholds are drawn, and of classes; impurity, split.
+# Number of examples, of thresholds that are drawn, and of classes; impurity, split.
 SAMPLED = {
     "all codes differ": (400, 20, 2, "powers", "minimax", {"unit": True}),
     "some are equal": (400, 20, 3, "powers", "minimax", {"decimals": 2}),
@@ -278,6 +278,7 @@ SAMPLED = {
     "missing values": (300, 20, 2, "powers", "minimax", {"missing": True}),
     "expected": (300, 20, 2, "gini", "expected", {}),
     "expected, one by one": (900, 40, 2, "entropy", "expected", {"max_bins": 100}),
+    "one": (900, 1, 2, "entropy", "expected", {"thresholds": "one"}),
 }
 
 
@@ -299,7 +300,8 @@ def test_all_samples_of_thresholds_are_equally_likely(case, monkeypatch):
     data = bin_features(X, how.get("max_bins"), missing=np.isnan(X).any(axis=0))
     if "max_bins" in how:
         X = data.codes.T.astype(float)
-    rule = GrowthRule(IMPURITIES[name][0], split, "risk", thresholds="random", max_depth=1)
+    thresholds = how.get("thresholds", "random")
+    rule = GrowthRule(IMPURITIES[name][0], split, "risk", thresholds=thresholds, max_depth=1)
     function = IMPURITIES[name][1]
     found = []
     for seed in range(1000):

@@ -11,10 +11,11 @@ from sklearn.isotonic import isotonic_regression
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from ..cascade.mixture import fit_temperature, with_temperature
+from ..cascade.mixture import with_temperature
 from ..cascade.models import assign_folds, filled
 from ..exceptions import BudgetlearnError
 from ..parallel import progress
+from ..protocol.calibration import fit_temperature
 from ..protocol.checked_data import stage_of, working_dtype
 from ..protocol.feature_requests import in_all_classes
 from ..protocol.scoring import error_of_mean, mean_and_error, sums_of_groups

@@ -94,9 +94,11 @@ class Growth(ParameterGroup):
         2, 3, 4, 6, ... trees of the forest, for all settings in lists. The other kind comes from an
         elimination, which removes a fifth of the features at a time, those with the least drop in
         impurity over price^`cost_exponent`. The first 30 trees, on at most 1,000 examples drawn at
-        random, select the sets, and 1, 5, 15 or 40 examples in a leaf, by out-of-bag scores. The
-        stages are the forests that no cheaper one equals out of bag. All examples are used for
-        learning, including validation data, and none are held out. None: stages are prefixes.
+        random, select the sets, and 1, 5, 15 or 40 examples in a leaf, by out-of-bag scores. All
+        trees of a set, half of them or none try only one random threshold of each feature,
+        whichever predicts best out of bag. The stages are the forests that no cheaper one equals
+        out of bag. All examples are used for learning, including validation data, and none are held
+        out. None: stages are prefixes.
     """
 
     impurity: str | kinds.ImpurityFunction = "threshold_pairs"
@@ -304,8 +306,10 @@ class GrownOnBudget:
         exponents = sorted({setting["cost_exponent"] for setting, _ in rules})
         begun = first_forests(judging, self.feature_costs_.alone, sets, exponents)
         begun, _ = self._staying(judging, begun, sample, near_front)
-        whole = judging if rows is None else Regrowth(self._grower(train), *regrowing)
-        finished = (whole.finished(each, goes_on=rows is None) for each in begun)
+        whole, finished = judging, map(judging.finished, begun)
+        if rows is not None:
+            whole = Regrowth(self._grower(train), *regrowing)
+            finished = map(whole.again, finished)
         front, points = self._staying(
             whole, finished, train, lambda points: pareto_indices(points["cost"], points["score"])
         )

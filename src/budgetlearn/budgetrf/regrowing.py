@@ -4,10 +4,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+from scipy.special import log_softmax
 
 from ..fit_counts import count_fit
 from ..forests.base import gini_importance, variance_importance
 from ..parallel import thread_map
+from ..protocol.calibration import FLOOR, fit_temperature
 from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX
 from .leaf_refit import prefix_sizes
@@ -37,6 +39,7 @@ class RegrownForest:
 
     features: np.ndarray  # ascending
     leaf_size: int
+    n_all: int  # the first trees try all thresholds, the others one random one of each feature
     predictor: ForestPredictor
     # (n_judged, n_values): the sum of each example's predictions over the trees that left it out.
     sums: np.ndarray | None = None
@@ -82,7 +85,8 @@ class Regrowth:
     """Grows forests of `n_trees` on the features of a set as if they were free.
 
     Trees grow like those of `source` by `rule`, except for prices, depth, minimum leaf size, and √p
-    of the p features drawn at each node. All have the same seeds, and so leave out the same rows.
+    of the p features drawn at each node. Each place in a forest has its seed, so all forests leave
+    out the same rows.
     """
 
     def __init__(self, source, rule, n_trees, seed):
@@ -101,16 +105,36 @@ class Regrowth:
         """Return the forest of the first trees on these features, with the best leaf size."""
         best = None
         for leaf_size in LEAF_SIZES:
-            forest = self._grown(features, leaf_size, self.n_first)
+            trees = self._trees(features, leaf_size, self.seeds[: self.n_first])
+            forest = self._forest(features, leaf_size, trees, len(trees))
             if best is not None and forest.loss >= best.loss:
                 break
             best = forest
         return best
 
-    def finished(self, forest, goes_on):
-        """Return the forest of all trees; if it `goes_on`, its trees are kept as the first ones."""
-        known = forest if goes_on else None
-        return self._grown(forest.features, forest.leaf_size, len(self.seeds), known)
+    def finished(self, forest):
+        """Return the forest of all trees, of which those of `forest` are the first.
+
+        The trees try all thresholds, or one random threshold of each feature like extremely
+        randomised trees (Geurts, Ernst and Wehenkel 2006), or half of them each, whichever predicts
+        best out of bag.
+        """
+        features, leaf_size, known = forest.features, forest.leaf_size, forest.predictor.trees
+        n_trees = len(self.seeds)
+        all_tried = known + self._trees(features, leaf_size, self.seeds[len(known) :])
+        one_tried = self._trees(features, leaf_size, self.seeds, "one")
+        forests = [
+            self._forest(features, leaf_size, all_tried[:n_all] + one_tried[n_all:], n_all)
+            for n_all in (n_trees, n_trees // 2, 0)
+        ]
+        return min(forests, key=self._loss)
+
+    def again(self, forest):
+        """Return the forest of the same kind, which another `Regrowth` finished."""
+        features, leaf_size, n_all = forest.features, forest.leaf_size, forest.n_all
+        trees = self._trees(features, leaf_size, self.seeds[:n_all])
+        trees += self._trees(features, leaf_size, self.seeds[n_all:], "one")
+        return self._forest(features, leaf_size, trees, n_all)
 
     def drops(self, forest):
         """Return the decrease in impurity by each feature in a forest."""
@@ -123,26 +147,34 @@ class Regrowth:
         """Return the out-of-bag predictions of the judged examples, (n_judged, n_values)."""
         return forest.sums / self.left_out[: forest.predictor.n_trees].sum(axis=0)[:, None]
 
-    def _grown(self, features, leaf_size, n_trees, known=None):
-        count_fit()
-        trees = [] if known is None else list(known.predictor.trees)
-        n_known, source = len(trees), self.source
-        drawn = round(features.size**0.5)
-        rule = replace(self.rule, max_features=drawn, min_samples_leaf=leaf_size)
+    def _trees(self, features, leaf_size, seeds, thresholds="all"):
+        source, drawn = self.source, round(features.size**0.5)
+        changes = {"max_features": drawn, "min_samples_leaf": leaf_size, "thresholds": thresholds}
+        grower = source.grower(replace(self.rule, **changes), features)
         # Equal prices, so the risk depends on impurity only.
-        grown = partial(source.tree, source.grower(rule, features), np.ones(features.size))
-        trees += thread_map(grown, self.seeds[n_known:n_trees], source.n_jobs)
+        grown = partial(source.tree, grower, np.ones(features.size))
+        return list(thread_map(grown, seeds, source.n_jobs))
+
+    def _forest(self, features, leaf_size, trees, n_all):
+        count_fit()
+        source, left_out = self.source, self.left_out[: len(trees)]
         # Each tree has the same weight in the mean, whatever the weights of its leaves.
         predictor = ForestPredictor(trees, source.data.n_features, shares=source.n_classes > 1)
-        forest = RegrownForest(features, leaf_size, predictor)
-        new, left_out = (n_known, n_trees), self.left_out[n_known:n_trees]
-        walk = predictor.walk(
-            self.rows, values=True, trees=new, counts=left_out, n_jobs=source.n_jobs
-        )
-        forest.sums = walk.values + (0 if known is None else known.sums)
+        walk = predictor.walk(self.rows, values=True, counts=left_out, n_jobs=source.n_jobs)
+        forest = RegrownForest(features, leaf_size, n_all, predictor, walk.values)
         losses = ((self.out_of_bag(forest) - self.target) ** 2).sum(axis=1)
         forest.loss = np.average(losses, weights=self.weight)
         return forest
+
+    def _loss(self, forest):
+        """Return the out-of-bag log loss of calibrated class shares, or the squared error."""
+        if self.source.n_classes == 1:
+            return forest.loss
+        # Random thresholds make shares less extreme, but no less telling.
+        shares, labels = self.out_of_bag(forest), self.target.argmax(axis=1)
+        temperature = fit_temperature(shares, labels, self.weight)
+        logs = log_softmax(np.log(np.maximum(shares, FLOOR)) / temperature, axis=1)
+        return -np.average(logs[np.arange(labels.size), labels], weights=self.weight)
 
 
 def first_forests(regrowth, prices, sets, exponents):

@@ -12,6 +12,7 @@ from ..forests import RandomForestClassifier
 from ..forests.random_forest import RandomForestRegressor
 from ..parallel import one_thread, thread_map
 from ..preprocessing.preprocessor import APART
+from ..protocol.calibration import fit_temperature
 from ..protocol.feature_requests import in_all_classes
 from ..protocol.scoring import error_of_mean, mean_and_error
 from ..tree.binning import bin_features
@@ -19,7 +20,7 @@ from ..tree.boosting import Boosting, CodedRows
 from ..tree.convert import from_sklearn
 from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX, ParameterError, derive_seed, rows_of_groups
-from .mixture import Mixture, fit_temperature, variance, with_temperature
+from .mixture import Mixture, variance, with_temperature
 from .smooth_models import FoldedKind, KernelKind, Kind, LinearKind
 
 N_TREES = 100

@@ -14,8 +14,9 @@ from sklearn.isotonic import isotonic_regression
 
 from ..costs import affords
 from ..curves import pareto_indices
+from ..protocol.calibration import fit_temperature
 from ..protocol.scoring import mean_and_error, r2_rows
-from .mixture import fit_temperature, with_temperature
+from .mixture import with_temperature
 
 # Values of λ, for losses in [0, 1] and costs as a share of the full cost: from "one percent of the
 # cost must save a whole error" to "costs do not matter".

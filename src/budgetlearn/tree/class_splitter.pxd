@@ -335,7 +335,7 @@ cdef inline void refine(
 cdef inline void begin_feature(Search* search, const Column* column) noexcept nogil:
     # An upper bound of the number of thresholds: a sample of this size would try all.
     cdef Py_ssize_t most = min(<Py_ssize_t> (column.high - column.low), column.size - 1)
-    search.n_sampled = n_stumps(column.size)
+    search.n_sampled = n_stumps(search, column.size)
     if not search.rule.stumps or search.n_sampled >= most:
         search.n_sampled = 0
     begin_sides(search)

@@ -22,6 +22,11 @@ VARIANCE_TOLERANCE = 1e-16
 VARIANCE_EQUAL = 1e-10
 
 
+# The most thresholds of a feature at a node: 0 is all of them. "random" is the paper's 80, 40 or 20
+# (at nodes of > 2000, > 500 or fewer examples), "one" as in extremely randomised trees.
+STUMPS = {"all": 0, "random": 80, "one": 1}
+
+
 @dataclass(frozen=True)
 class GrowthRule:
     """The rule of growth: scores of splits, the splits that are tried, and when to stop."""
@@ -34,7 +39,7 @@ class GrowthRule:
     # "risk": price / drop in F; the least wins, and without a drop there is no split (BudgetRF).
     score: str = "gain"
     least_gain: float = -np.inf  # "gain" only: a gain must exceed it
-    # Distinct thresholds: "all", or "random" 80, 40 or 20 (node of > 2000, > 500, fewer examples).
+    # Distinct thresholds that are tried, a key of `STUMPS`.
     thresholds: str = "all"
     # Resolve ties at "random", or by the "first" feature and threshold, the lowest.
     ties: str = "random"
@@ -169,7 +174,7 @@ class TreeGrower:
             "gain": not risk,
             "bounded": risk and minimax and impurity.admissible,
             "exact": exact,
-            "stumps": rule.thresholds == "random",
+            "stumps": STUMPS[rule.thresholds],
             "first": rule.ties == "first",
             "least_gain": rule.least_gain,
             "least_weight": least,

@@ -185,8 +185,8 @@ cdef inline bint scan_keys(
         # Count the thresholds that the sample is drawn from.
         for i in range(1, n):
             n_thresholds += keys[i] >> shift != keys[i - 1] >> shift
-        if n_stumps(n) < n_thresholds:
-            sample = Sample(n_stumps(n), n_thresholds)
+        if n_stumps(search, n) < n_thresholds:
+            sample = Sample(n_stumps(search, n), n_thresholds)
     for i in range(1, n):
         # Invariant: `left` holds the examples of keys[:i].
         part = parts + place_of(keys[i - 1])

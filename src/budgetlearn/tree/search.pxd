@@ -18,7 +18,7 @@ cdef struct Rule:
     bint gain              # score by drop - price, else by risk = price / drop
     bint bounded           # whole ranges can be skipped: F is monotone and the split minimax
     bint exact             # all sums are exact, so their order does not matter
-    bint stumps            # try the paper's random sample of the thresholds, else all
+    Py_ssize_t stumps      # most thresholds in a random sample of them; 0: try all
     bint first             # the lowest feature and threshold win ties, else one at random
     double least_gain      # a gain must exceed it
     double least_weight    # of each side of a split; -infinity: any
@@ -90,9 +90,9 @@ cdef struct Sample:
     Py_ssize_t n_wanted, n_left
 
 
-cdef inline Py_ssize_t n_stumps(Py_ssize_t n_examples) noexcept nogil:
-    """Return the paper's number of random stumps for a node: 80, 40 or 20."""
-    return 80 if n_examples > 2000 else 40 if n_examples > 500 else 20
+cdef inline Py_ssize_t n_stumps(const Search* search, Py_ssize_t n_examples) noexcept nogil:
+    """Return the number of random stumps for a node: the paper's 80, 40 or 20, or the rule's."""
+    return min(search.rule.stumps, 80 if n_examples > 2000 else 40 if n_examples > 500 else 20)
 
 
 cdef inline bint draw(Search* search, Sample* sample) noexcept nogil:
