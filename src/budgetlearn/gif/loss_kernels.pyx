@@ -16,8 +16,8 @@ cdef double LEAST_SHARE = 2.0 ** -52
 # without bound only at learning rates above 1.
 cdef double LEAST_ERROR = 1e-280
 cdef double MOST_ERROR = 1e280
-# Makes a share that is reached exactly count as reached, despite rounding of the sums.
-cdef double JUST_BELOW = 1.0 - 1e-12
+# Makes a share that is reached exactly count as reached, as weights have single precision.
+cdef double JUST_BELOW = 1.0 - 2.0 ** -22
 
 cdef enum:
     ROWS = 64  # rows that are summed together while they are in the cache

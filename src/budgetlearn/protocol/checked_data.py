@@ -187,6 +187,8 @@ def refuse_unlearned(estimator, valid):
 ROWS = 2**16  # rows in a block
 # Least ratio of two weights: below it, the smaller one is lost in the rounding of their sum.
 LIGHTEST = 1e-12
+# Factor of a limit that sums of weights must reach, as weights are rounded to single precision.
+ROUNDED = 1 - 2.0**-22
 
 
 @dataclass(frozen=True, eq=False)
@@ -416,7 +418,7 @@ def _constant(examples, estimator):
 def weighted_quantile(values, share, weight):
     """Return the weighted quantile of each column, always one of its values."""
     weights = None if weight is None else np.broadcast_to(weight, values.T.shape).T
-    share = share * (1 - 1e-12)  # tolerates rounding in the sums of weights
+    share = share * (1 - 1e-12 if weight is None else ROUNDED)  # a share reached exactly counts
     return np.quantile(values, share, axis=0, method="inverted_cdf", weights=weights)
 
 

@@ -5,6 +5,7 @@ from threading import local
 
 import numpy as np
 
+from ..protocol.checked_data import ROUNDED
 from ..validation import INT32_MAX
 from .bootstrap import whole_total
 from .depth_first import Grower, NodePrices
@@ -166,8 +167,8 @@ class TreeGrower:
         risk, minimax = rule.score == "risk", rule.split == "minimax"
         # "whole" is set at each node.
         parameters = {"kind": impurity.kind, "parameter": impurity.parameter, "whole": False}
-        # Slightly less, as sums of weights are rounded. For 1, an example of any weight is enough.
-        least = rule.min_samples_leaf * (1 - 1e-9) if rule.min_samples_leaf > 1 else -np.inf
+        # For 1, an example of any weight is enough.
+        least = rule.min_samples_leaf * ROUNDED if rule.min_samples_leaf > 1 else -np.inf
         judged = {  # the fields of `Rule` in search.pxd
             "impurity": parameters | {"n_classes": self._n_classes},
             "minimax": minimax,
