@@ -258,6 +258,11 @@ def test_all_nodes_refitted_are_ridge_regression_on_paths(fitted):
     np.testing.assert_allclose(model.predict(X), y.mean() + centred @ weights, rtol=1e-6)
     assert model.n_nodes_ == sum(tree.tree_.node_count for tree in trees)
     assert model.feature_importances_.argmax() == whole.feature_importances_.argmax()
+    # Importances count a row of weight k like k rows, and do not depend on the zero of the targets.
+    counts = np.arange(len(y)) % 3 + 1
+    repeated = model.fit(np.repeat(X, counts, axis=0), np.repeat(y, counts)).feature_importances_
+    weighted = model.fit(X, y + 1e9, sample_weight=counts).feature_importances_
+    np.testing.assert_allclose(weighted, repeated, rtol=1e-4)
 
 
 def test_a_forest_needs_a_regression_and_the_same_columns(fitted):

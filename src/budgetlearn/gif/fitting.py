@@ -145,7 +145,7 @@ def grown_forest(gif, train, valid, seeds, exponent):
 def _imported(gif, train):
     """Return the model of a given forest without weights, its nodes and the intercept."""
     intercept, _ = gif._loss().start(train.y, train.weight)
-    nodes = ImportedNodes(ImportedForest(gif.forest), train.X, train.y)
+    nodes = ImportedNodes(ImportedForest(gif.forest), train.X, train.y, train.weights)
     every = nodes.ids.size
     weights, nodes_after = np.zeros((every, train.y.shape[1])), np.full(every, every)
     model = GIFModel(nodes.records, weights, nodes_after, nodes.n_trees, nodes.n_features)

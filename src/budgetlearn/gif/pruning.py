@@ -59,7 +59,7 @@ class AcceptedNodes(Nodes):
 class ImportedNodes(Nodes):
     """All nodes of an `ImportedForest` except its roots, with the interface of `AcceptedNodes`."""
 
-    def __init__(self, forest, X, targets):
+    def __init__(self, forest, X, targets, weights):
         n_nodes = [tree.node_count for tree in forest.trees]
         self.n_trees, self.n_features = len(n_nodes), X.shape[1]
         records = np.zeros(sum(n_nodes), dtype=FOREST_NODE_DTYPE)
@@ -85,15 +85,17 @@ class ImportedNodes(Nodes):
         records["step"][ids] = np.arange(ids.size)
         super().__init__(records, ids)
         # The number of examples of each node, and the sum of squares that its split explains.
-        parent = records["parent"].tolist()
-        sums, each = np.zeros((len(parent), 1 + targets.shape[1])), np.insert(targets, 0, 1, axis=1)
+        parent, mass = records["parent"].tolist(), weights[:, None]
+        centred = mass * (targets - weights @ targets / weights.sum())
+        each = np.hstack([np.ones_like(mass), mass, centred])
+        sums = np.zeros((len(parent), each.shape[1]))
         for leaves in self._leaves.T:
             np.add.at(sums, leaves, each)
         for node in range(len(parent) - 1, 0, -1):
             if parent[node] >= 0:
                 sums[parent[node]] += sums[node]
         records["size"] = sums[:, 0]
-        explained = np.square(sums[:, 1:]).sum(axis=1) / np.maximum(sums[:, 0], 1)
+        explained = np.square(sums[:, 2:]).sum(axis=1) / np.where(sums[:, 0] > 0, sums[:, 1], 1)
         split = np.flatnonzero(records["child"] >= 0)
         left = records["child"][split]
         decrease = explained[left] + explained[left + 1] - explained[split]
