@@ -203,6 +203,8 @@ def test_damaged_bytes_are_refused(fitted):
     ):
         with pytest.raises(FormatError, match=message):
             CompactForest.from_bytes(bad)
+    with pytest.raises(ParameterError, match="labels of 0 classes, got 2"):
+        CompactForest.from_bytes(data, classes=["a", "b"])
 
 
 def of_splits(features, thresholds):

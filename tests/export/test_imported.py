@@ -164,6 +164,8 @@ def test_what_predicts_no_sum_of_trees_is_refused():
         ImportedForest(lightgbm.LGBMRegressor(objective="poisson", **LIGHT).fit(X, np.abs(y)))
     with pytest.raises(TypeError, match="got IsolationForest"):
         ImportedForest(IsolationForest(n_estimators=3).fit(X))
+    with pytest.raises(ParameterError, match="two classes or more, got 'a' only"):
+        ImportedForest(RandomForestClassifier(3).fit(X, ["a"] * len(X)))
     for model in (RandomForestClassifier(3), lightgbm.LGBMClassifier()):
         with pytest.raises(NotFittedError):
             ImportedForest(model)

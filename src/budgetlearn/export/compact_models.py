@@ -10,7 +10,7 @@ from sklearn.neural_network import MLPClassifier, MLPRegressor
 
 from ..exceptions import BudgetError
 from ..tree.predictor import ForestPredictor
-from ..validation import check_choice
+from ..validation import ParameterError, check_choice
 from . import serialization
 from .c_code import LAYOUTS, c_header
 from .formats import FORMATS, INT8_MAX, MOST_FEATURES, refuse_above, thresholds_in, values_in
@@ -123,11 +123,16 @@ class CompactForest(CompactModel):
         """Read a model from the bytes of `to_bytes`.
 
         `classes`, (n_classes,), are the labels; None: predictions are class numbers. Bytes that are
-        not a model, are incomplete, or have another version raise `FormatError`.
+        not a model, are incomplete, or have another version raise `FormatError`. Too few or too
+        many labels raise `ParameterError`.
         """
         # Labels are not part of the bytes, because a device predicts class numbers.
-        classes = None if classes is None else np.asarray(classes)
-        return cls(**serialization.read(data), classes=classes)
+        classes, parts = None if classes is None else np.asarray(classes), serialization.read(data)
+        if classes is not None and len(classes) != parts["n_classes"]:
+            raise ParameterError(
+                f"classes must be the labels of {parts['n_classes']} classes, got {len(classes)}."
+            )
+        return cls(**parts, classes=classes)
 
     def thresholds(self):
         """Return the thresholds as float32 numbers, shape (n_splits,)."""

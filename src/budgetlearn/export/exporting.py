@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..exceptions import extra
 from ..protocol.checked_data import checked_table
 from ..tree import convert
+from ..validation import ParameterError
 from .compact_models import CompactForest
 from .formats import FORMATS
 from .serialization import REGRESSION, VOTES
@@ -105,6 +106,8 @@ class ImportedForest(CompactMethods):
     ------
     TypeError
         If the model is another one, or does not predict the sum of its trees.
+    ParameterError
+        If scikit-learn's model knows a single class.
     """
 
     def __init__(self, model):
@@ -123,6 +126,9 @@ class ImportedForest(CompactMethods):
                 ways = (member.tree_.missing_go_to_left for member in members)
                 trees = [replace(t, missing_left=way) for t, way in zip(trees, ways, strict=True)]
             self.classes = getattr(model, "classes_", None)
+            if self.classes is not None and len(self.classes) == 1:
+                only = self.classes.tolist()[0]
+                raise ParameterError(f"a forest must know two classes or more, got {only!r} only.")
             averages = not hasattr(model, "learning_rate")
             votes = averages and self.classes is not None
         # A single score of two classes is the second class's score minus the first's.
