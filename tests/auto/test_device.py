@@ -91,3 +91,5 @@ def test_what_no_model_fits_names_the_least():
     with pytest.raises(BudgetError, match="the smallest model takes") as refused:
         recommend_for_bytes(X, y, 20, random_state=0)
     assert 20 < refused.value.cheapest < 100
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+        recommend_for_bytes(X, X[:, 0], 200, random_state=0)

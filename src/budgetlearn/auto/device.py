@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from sklearn.utils import check_random_state, check_X_y
+from sklearn.utils.multiclass import check_classification_targets
 
 from ..exceptions import BudgetError, BudgetlearnWarning
 from ..export.compact_models import CompactModel, CompactNetwork
@@ -62,6 +63,8 @@ def recommend_for_bytes(X, y, byte_budget, task="classification", random_state=N
     check_number(byte_budget, "byte_budget", low=1, integer=True)
     classifies = check_choice(task, "task", ("classification", "regression")) == "classification"
     X, y = check_X_y(X, y, ensure_all_finite="allow-nan", dtype=float, y_numeric=not classifies)
+    if classifies:  # before rows are held out by class
+        check_classification_targets(y)
     random = check_random_state(random_state)
     about = byte_budget, task, random.randint(INT32_MAX)
     train, valid = holdout(y, VALIDATION, random, classifies)
