@@ -279,6 +279,7 @@ def test_decision_function():
             {"joint_fit": "ridge", "loss": "exponential"},
             "set loss='squared', got loss='exponential'",
         ),
+        ({"joint_fit": "ridge", "ridge": 1e-300}, "ridge is so small"),
     ],
 )
 def test_bad_parameters_are_refused(options, message):

@@ -12,6 +12,8 @@ from scipy.sparse import csc_array
 from scipy.sparse.linalg import LinearOperator, cg
 from scipy.special import softmax
 
+from ..validation import ParameterError
+
 # Penalties to choose from, in units of the mean number of nodes that an example reaches.
 ALPHAS = np.logspace(-3, 1.5, 10)
 BLOCK = 2048
@@ -105,7 +107,11 @@ class NodeRidge:
         shifted = self._gram.copy()
         shifted.flat[:: len(shifted) + 1] += penalty
         # The matrix is symmetric, and its transpose has the memory layout of the solver.
-        factor = cho_factor(shifted.T, overwrite_a=True, check_finite=False)
+        try:
+            factor = cho_factor(shifted.T, overwrite_a=True, check_finite=False)
+        except np.linalg.LinAlgError as error:
+            message = "ridge is so small that rounding outweighs it: set it to 1e-8 or more."
+            raise ParameterError(message) from error
         if self._dual:
             return lambda targets: cho_solve(factor, targets, check_finite=False)
         return lambda targets: cho_solve(factor, self._to_nodes(targets), check_finite=False)
