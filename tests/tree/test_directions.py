@@ -22,6 +22,7 @@ from budgetlearn.validation import ParameterError
 from tests.tree.growing import grow_tree
 
 DIRECTIONS = [0, 0, 1, -1, 1]
+BY_NAME = {"c": 1, "d": -1, "e": 1}
 FEW = {"n_estimators": 8, "random_state": 0}
 
 
@@ -168,16 +169,19 @@ def test_the_root_is_the_best_split_that_keeps_the_direction(seed, direction):
 def test_directions_by_name():
     X, y = table()
     frame = pd.DataFrame(X, columns=list("abcde"))
-    by_name = directed(RandomForestClassifier(**FEW), {"c": 1, "d": -1, "e": 1}).fit(frame, y > 0)
+    by_name = directed(RandomForestClassifier(**FEW), BY_NAME).fit(frame, y > 0)
     in_order = directed(RandomForestClassifier(**FEW)).fit(X, y > 0)
     np.testing.assert_array_equal(by_name.predict_proba(frame), in_order.predict_proba(X))
 
 
 def test_a_path_of_forests_keeps_the_directions():
     X, y = table()
-    path = CostSensitiveRFPathClassifier(cost_weights=[0.0, 0.01], monotonic_cst=DIRECTIONS, **FEW)
-    path.fit(X[:300], y[:300] > 0, X[300:], y[300:] > 0)
-    assert worst(lambda rows: path.predict_proba(rows)[:, 1], X) <= 1e-12
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    for given, rows in ((DIRECTIONS, X), (BY_NAME, frame)):
+        path = CostSensitiveRFPathClassifier(cost_weights=[0.0, 0.01], monotonic_cst=given, **FEW)
+        path.fit(rows[:300], y[:300] > 0, rows[300:], y[300:] > 0)
+        last = path.forests_[-1]  # of arrays
+        assert worst(lambda rows, last=last: last.predict_proba(rows)[:, 1], X) <= 1e-12
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from ..tree.growth import TOLERANCE, GrowthRule, TreeGrower
 from ..tree.impurity import Entropy
 from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX, ParameterError, check_number, check_numbers, is_flag
-from .base import X_TYPES, CodedFit, GrownTrees, UsedFeaturesForest
+from .base import X_TYPES, CodedFit, GrownTrees, UsedFeaturesForest, directions_of
 
 # Minimum weight of an example that every tree so far classifies correctly. After one tree these are
 # nearly all; without a floor the second tree would grow only on the first one's mistakes.
@@ -228,6 +228,7 @@ class CostSensitiveRFPathClassifier(CostSensitive, WeightedFit, ClassifierMixin,
         shared = {name: value for name, value in self.get_params(False).items() if name in known}
         # The forests are fitted on arrays, with weights that include the class weights.
         shared |= {"feature_costs": self.feature_costs_.unnamed, "class_weight": None}
+        shared |= {"monotonic_cst": directions_of(self.monotonic_cst, self)}
         shared["random_state"] = int(seeds.randint(INT32_MAX))
 
         def grow(cost_weight):
