@@ -250,8 +250,11 @@ def test_outputs_are_fitted_side_by_side(friedman):
     # One feature for each split: with more, splits of equal impurity are told apart by rounding.
     options = {"node_budget": 800, "n_estimators": 50, "max_features": 1, "random_state": 4}
     one = GIFRegressor(**options).fit(X, y).predict(X)
-    three = GIFRegressor(**options).fit(X, np.column_stack([y, -y, 2 * y])).predict(X)
+    outputs = np.column_stack([y, -y, 2 * y])
+    three = GIFRegressor(**options).fit(X, outputs).predict(X)
     np.testing.assert_allclose(three, np.column_stack([one, -one, 2 * one]))
+    with pytest.raises(ParameterError, match="y_val must hold 3 outputs, as y does, got 2"):
+        GIFRegressor(**options).fit(X, outputs, X, outputs[:, :2])
 
 
 def test_importances_find_the_informative_features():

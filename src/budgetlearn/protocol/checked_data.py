@@ -308,7 +308,7 @@ def checked_examples(estimator, X, y, X_val, y_val, weight, groups=None):
     X_val = learned_codes(estimator, dense(estimator, X_val))
     # Missing values are left to `refuse_unlearned`, which explains the error.
     X_val = _validated(estimator, X_val, reset=False, **checks | {"ensure_all_finite": "allow-nan"})
-    return train, _validation(estimator, X_val, y_val)
+    return train, _validation(estimator, X_val, y_val, train.y)
 
 
 def _labels(y):
@@ -422,11 +422,14 @@ def weighted_quantile(values, share, weight):
     return np.quantile(values, share, axis=0, method="inverted_cdf", weights=weights)
 
 
-def _validation(estimator, X, y):
+def _validation(estimator, X, y, known):
     check_consistent_length(X, y)
     y = estimator._targets(y, "y_val")
     if not is_classifier(estimator):
         y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y_val")
+        wanted, given = (each.size // len(each) for each in (known, y))
+        if given != wanted:
+            raise ParameterError(f"y_val must hold {wanted} outputs, as y does, got {given}.")
         return Examples(X, y, y)
     # An unknown label becomes -1, which no prediction equals.
     place = {label: code for code, label in enumerate(estimator.classes_.tolist())}
