@@ -151,9 +151,13 @@ def test_of_twins_the_cheap_one_is_taken_by_default():
 def test_free_noise_does_not_drown_what_is_paid_for():
     X, y = load_breast_cancer(return_X_y=True)
     noisy = np.hstack([X, np.random.default_rng(0).normal(size=X.shape)])
-    for paid in (np.full(30, 5.0), np.arange(1.0, 31.0)):
-        prices = np.append(paid, np.zeros(30))
-        forest = BudgetRFClassifier(feature_costs=prices, n_estimators=20, random_state=0)
+    for paid, discount in (
+        (np.full(30, 5.0), 1.0),
+        (np.arange(1.0, 31.0), 1.0),
+        (np.ones(30), 0.5),
+    ):
+        shared = {"n_estimators": 20, "growth": Growth(reuse_discount=discount), "random_state": 0}
+        forest = BudgetRFClassifier(feature_costs=np.append(paid, np.zeros(30)), **shared)
         assert forest.fit(noisy[::2], y[::2]).score(noisy[1::2], y[1::2]) > 0.87
 
 

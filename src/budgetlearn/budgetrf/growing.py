@@ -35,7 +35,7 @@ class TreeSource:
         yield from known
         seeds, acquisitions = seeds[len(known) :], None
         if rule.reuse_discount < 1 or prune is not None:
-            acquisitions = Acquisitions(self.feature_costs, len(self.examples.y))
+            acquisitions = Acquisitions(self.feature_costs, len(self.examples.y), self.counted)
             for tree in known:
                 self._acquire(tree, acquisitions)
         for tree, seed in zip(self._growing(rule, seeds, acquisitions), seeds, strict=False):

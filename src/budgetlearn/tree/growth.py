@@ -66,8 +66,12 @@ class GrowthRule:
 class Acquisitions:
     """The features that the training examples acquired from the trees of a forest so far."""
 
-    def __init__(self, feature_costs, n_samples):
+    def __init__(self, feature_costs, n_samples, counted=None):
         self.prices, self.full = feature_costs.costs, feature_costs.full
+        # In the risk, a free feature costs its price in `counted`; None: nothing.
+        self.in_risk = self.prices
+        if counted is not None:
+            self.in_risk = np.where(feature_costs.alone > 0, self.prices, counted)
         n_features = self.prices.size
         self.groups, self.charges = np.full(n_features, -1, dtype=np.int32), np.zeros(0)
         if feature_costs.groups is not None:
@@ -134,7 +138,7 @@ class TreeGrower:
         rule, before = self._rule, acquisitions
         charged = NodePrices(prices, rule.score == "gain")
         if before is not None:  # its own acquisitions are recorded in a copy
-            own, acquired = before.prices.copy(), before.acquired.copy()
+            own, acquired = before.in_risk.copy(), before.acquired.copy()
             discount, exponent = rule.reuse_discount, rule.cost_exponent
             charged = NodePrices(
                 own, False, acquired, before.groups, before.charges, discount, exponent
