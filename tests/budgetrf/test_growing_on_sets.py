@@ -45,7 +45,7 @@ def regrowing(kind=BudgetRFClassifier, **settings):
 
 @pytest.fixture(scope="module")
 def forest():
-    return regrowing().fit(X[TRAIN], Y[TRAIN])
+    return regrowing(oob_score=True).fit(X[TRAIN], Y[TRAIN])
 
 
 def test_sets_are_what_enough_examples_acquire():
@@ -130,7 +130,7 @@ def sampled():
     # Sets are judged on fewer rows than the forests that stay have.
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "MOST_ROWS", 120)
-        return regrowing().fit(X[TRAIN], Y[TRAIN])
+        return regrowing(oob_score=True).fit(X[TRAIN], Y[TRAIN])
 
 
 @pytest.mark.parametrize("which", ["forest", "sampled"])
@@ -152,6 +152,9 @@ def test_points_are_measured_out_of_bag(which, request):
         seen = shares.sum(axis=1) > 0
         score = (shares.argmax(axis=1) == Y[TRAIN])[seen].mean()
         assert score == pytest.approx(forest.operating_points_["score"][stage])
+    assert score == pytest.approx(forest.oob_score_)
+    found = forest.oob_decision_function_[seen]
+    np.testing.assert_allclose(found, shares[seen] / shares[seen].sum(axis=1, keepdims=True))
 
 
 def test_trees_keep_to_their_features_and_average_class_shares(forest):

@@ -320,9 +320,12 @@ class GrownOnBudget:
         self.validation_costs_ = self.validation_errors_ = None
         self._unmeasured = self._grown_on = None
         self.operating_points_ = points
-        self._set_forest(front[-1].predictor.trees, (), whole.seeds, train)
+        self._set_trees(front[-1].predictor.trees)
         self._replacing, self._incremental = front, False
         self._predictor = front[-1].predictor
+        self.tree_seeds_ = whole.seeds[: len(self.trees_)]
+        if self.oob_score:
+            self._set_oob(self.trees_, self.tree_seeds_, train)
 
     def _check_regrowth(self):
         """Raise an error for parameters that have no meaning for regrown forests."""
