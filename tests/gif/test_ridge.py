@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.linalg import cho_factor
 from scipy.sparse import csc_array
 from scipy.special import softmax
 from sklearn.datasets import load_wine, make_friedman1
@@ -279,12 +280,18 @@ def test_decision_function():
             {"joint_fit": "ridge", "loss": "exponential"},
             "set loss='squared', got loss='exponential'",
         ),
-        ({"joint_fit": "ridge", "ridge": 1e-300}, "ridge is so small"),
     ],
 )
 def test_bad_parameters_are_refused(options, message):
     with pytest.raises(ParameterError, match=message):
         GIFClassifier(**{"n_estimators": 20} | options).fit(*load_wine(return_X_y=True))
+
+
+def test_a_penalty_that_rounding_outweighs_is_refused(friedman, monkeypatch):
+    # Whether such a matrix is positive definite depends on the processor.
+    monkeypatch.setattr(ridge, "cho_factor", lambda *_, **how: cho_factor([[-1.0]]))
+    with pytest.raises(ParameterError, match="ridge is so small"):
+        GIFRegressor(20, n_estimators=5, joint_fit="ridge", ridge=1e-300).fit(*friedman[:2])
 
 
 @pytest.mark.parametrize("node_budget", [1, 2, 3])
