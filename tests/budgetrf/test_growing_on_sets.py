@@ -75,6 +75,16 @@ def test_a_row_of_weight_nine_acquires_like_nine_rows():
     assert weighed == written != plain
 
 
+def calibrated_loss(grower, forest, weight=None):
+    """Return the least out-of-bag log loss of shares to a power."""
+    logs = np.log(np.maximum(grower.out_of_bag(forest), FLOOR))
+    labels, weight = grower.target.argmax(axis=1), None if weight is None else weight[grower.judged]
+    return min(
+        log_loss(labels, softmax(logs * power, axis=1), sample_weight=weight)
+        for power in np.geomspace(0.2, 5, 600)
+    )
+
+
 @pytest.mark.parametrize("kind", [BudgetRFClassifier, BudgetRFRegressor])
 def test_what_elimination_judges_by_knows_the_weights(kind):
     classifies = kind is BudgetRFClassifier
@@ -99,6 +109,8 @@ def test_what_elimination_judges_by_knows_the_weights(kind):
     np.testing.assert_allclose(grower.drops(forest), expected / 4, rtol=1e-5)
     losses = ((grower.out_of_bag(forest) - grower.target) ** 2).sum(axis=1)
     assert forest.loss == pytest.approx(np.average(losses, weights=weight[grower.judged]))
+    chosen_by = calibrated_loss(grower, forest, weight) if classifies else forest.loss
+    assert grower._loss(forest) == pytest.approx(chosen_by, rel=1e-4)
 
 
 def test_drops_are_those_of_gini_and_variance():
@@ -196,15 +208,6 @@ def test_sets_are_judged_on_a_sample_of_many_rows(sampled, monkeypatch):
     # Forests that stay have a bootstrap sample of all rows in every root.
     for regrown in sampled._replacing:
         assert all(tree.value[0].sum() == 200 for tree in regrown.predictor.trees)
-
-
-def calibrated_loss(grower, forest):
-    """Return the least out-of-bag log loss of shares to a power."""
-    logs = np.log(np.maximum(grower.out_of_bag(forest), FLOOR))
-    labels = grower.target.argmax(axis=1)
-    return min(
-        log_loss(labels, softmax(logs * power, axis=1)) for power in np.geomspace(0.2, 5, 300)
-    )
 
 
 def test_a_finished_forest_is_the_best_of_three(monkeypatch):
