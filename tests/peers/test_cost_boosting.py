@@ -258,3 +258,15 @@ def test_greedy_miser_splits_codes_that_stand_for_several_values():
     wrong = model.predict(X) != y
     assert 0 < wrong.mean() <= 1 / 255 or not wrong.any()
     assert model.trees_[0].node_count == 3
+
+
+def test_greedy_miser_pays_the_charge_of_a_group_once():
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    y = (X[:, 0] + X[:, 1] + 0.2 * X[:, 2] > 0).astype(int)
+    costs = FeatureCosts([1, 1, 50], groups=[0, 0, -1], group_costs=[40])
+    # Stumps: once one member is bought, only the price of the other one keeps it out.
+    parameters = {"cost_weights": (0.5,), "n_trees": (1, 10), "max_depth": 1}
+    model = GreedyMiserClassifier(feature_costs=costs, **parameters).fit(X, y)
+    few, many = (acquired.any(axis=0).tolist() for acquired in model.staged_acquired_features(X))
+    assert sum(few[:2]) == 1
+    assert many == [True, True, False]

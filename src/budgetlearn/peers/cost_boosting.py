@@ -134,6 +134,7 @@ class GreedyMiserClassifier(ClassifierMixin, CostBoosting):
         # Depth 8 means 256 leaves: deeper trees are no longer shallow.
         check_number(self.max_depth, "max_depth", low=1, high=8, integer=True)
         coded, n = CodedRows.of(train.X, _MAX_BINS), len(train.y)
+        costs = self.feature_costs_
         members = train.y == np.arange(self.classes_.size)[:, None]
         # Two classes have one score, that of the second class, which is the last row.
         targets = np.where(members[-self._n_outputs :], 1.0, -1.0)
@@ -147,6 +148,9 @@ class GreedyMiserClassifier(ClassifierMixin, CostBoosting):
             boosting.prices[:] = tradeoff * n * shares
             for _ in range(n_iterations):
                 boosting.step()
+                # A group's charge, once paid, is no longer due for its other members.
+                due = costs.marginal(boosting.prices == 0)
+                boosting.prices[:] = tradeoff * n * (due / (costs.full or 1.0))
             return boosting.grown()
 
         return thread_map(path, cost_weights, self.n_jobs, "models")
