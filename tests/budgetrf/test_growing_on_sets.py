@@ -263,24 +263,15 @@ def test_elimination_leaves_out_what_is_worth_least():
         worth = drops(grown[before].predictor.trees, 8) / PRICES
         gone = sorted(set(before) - set(after))
         assert worth[gone].max() <= worth[list(after)].min()
-
-
-def test_free_features_stay():
+    # Free features stay.
     sets = list(eliminated(np.where(np.arange(8) < 3, 0.0, PRICES)))
     assert sets[-1] == (0, 1, 2)
     assert all({0, 1, 2} <= set(each) for each in sets)
 
 
-def test_validation_data_are_learned_from(forest):
-    both = regrowing().fit(X[:120], Y[:120], X[120:200], Y[120:200])
-    np.testing.assert_array_equal(both.predict(X[TEST]), forest.predict(X[TEST]))
-
-
-def test_threads_do_not_change_the_forest(forest):
-    threaded = regrowing(n_jobs=2).fit(X[TRAIN], Y[TRAIN])
-    for one, two in zip(
-        forest.staged_predict_proba(X), threaded.staged_predict_proba(X), strict=True
-    ):
+def test_validation_data_are_learned_from_and_threads_change_nothing(forest):
+    both = regrowing(n_jobs=2).fit(X[:120], Y[:120], X[120:200], Y[120:200])
+    for one, two in zip(forest.staged_predict_proba(X), both.staged_predict_proba(X), strict=True):
         np.testing.assert_array_equal(one, two)
 
 

@@ -115,6 +115,17 @@ class Thorough(SignOfFirst):
             yield stage
 
 
+class Frugal(Thorough):
+    """Acquires nothing, if it learned from all 90 rows."""
+
+    def _stages(self, X, which, want):
+        for stage in super()._stages(X, which, want):
+            if self._all:
+                stage.acquired = np.zeros_like(stage.acquired)
+                stage.output = np.full(len(X), "ill", dtype=object)
+            yield stage
+
+
 def test_a_cost_is_that_of_the_model_itself(table):
     X, y = table
     points = Thorough(COSTS).fit(X, y).operating_points_
@@ -125,6 +136,10 @@ def test_a_cost_is_that_of_the_model_itself(table):
     assert model.operating_points_["cost"].tolist() == [0.0, 1.0, 3.0]
     expected = [np.mean(stage.output == y) for stage in model.stages(X)]
     np.testing.assert_allclose(model.operating_points_["score"], expected)
+    # What the refits acquired is not promised for nothing.
+    points = Frugal(COSTS).fit(X, y).operating_points_
+    assert points["cost"].tolist() == [0.0] * 3
+    assert points["score"].tolist() == [np.mean(y == "ill")] * 3
 
 
 def test_numbers_are_measured_too(numbers):

@@ -4,6 +4,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
 
@@ -11,6 +12,7 @@ from budgetbench.study import experiment, records
 from budgetbench.study.experiment import (
     MOST_MORE,
     fit,
+    operating_points,
     refitted,
     run_method,
     settings_of,
@@ -18,7 +20,7 @@ from budgetbench.study.experiment import (
 )
 from budgetbench.study.methods import build
 from budgetlearn.files import read_yaml
-from budgetlearn.peers import FreeConstantClassifier
+from budgetlearn.peers import FreeConstantClassifier, GreedyMiserClassifier
 
 ROOT = Path(__file__).resolve().parents[2]
 METHODS = read_yaml(ROOT / "config/methods.yaml")
@@ -101,6 +103,29 @@ def test_refitting_learns_from_each_training_and_validation_row_once(wine_runs):
     again = refitted(Remembers(), run)
     for given, part in ((again.X_, 0), (again.y_, 1)):
         np.testing.assert_array_equal(given, np.concatenate([run.train[part], run.valid[part]]))
+
+
+def test_a_refit_without_features_does_not_replace_a_stage_that_has_some(wine_runs):
+    run, prices = wine_runs[0], wine_runs[0].costs
+    first, final = (
+        GreedyMiserClassifier(feature_costs=prices, cost_weights=weights, n_trees=(2, 4)).fit(
+            *run.train
+        )
+        for weights in ((10, 3, 1, 0), (3e5, 1e5, 1, 0))
+    )
+    alone = pd.DataFrame(operating_points(final, run))
+    pairs = pd.DataFrame(operating_points(first, run, final=final))
+    lost = (pairs["valid_cost"] > 0) & (alone["n_features"] == 0)
+    assert 2 <= lost.sum() < len(lost) - 2
+    names = ["test_score", "cost", "n_features", "cost_max", "n_nodes", "n_bytes"]
+    for place, row in pairs.iterrows():
+        stand_in = place
+        if lost[place]:
+            # As many trees: every second stage.
+            others = [k for k in alone.index[place % 2 :: 2] if alone["n_features"][k] > 0]
+            stand_in = min(others, key=lambda k: abs(alone["cost"][k] - row["valid_cost"]))
+        assert row[names].tolist() == alone.loc[stand_in, names].tolist()
+        assert row["setting"] == alone["setting"][place]
 
 
 def test_the_seconds_of_a_fit_have_those_of_refitting(wine_runs, monkeypatch):

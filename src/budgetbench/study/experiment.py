@@ -226,6 +226,7 @@ def operating_points(model, run, setting=None, final=None, scoring=None):
     fitted again, which predicts the test data. `scoring` names the score; None: the task's default.
     """
     rows, scored, scoring = [], final or model, scoring or scores_of(run.task)[0]
+    bought = []  # whether the stage acquires features, before the refit
     # Both are generators, so only one stage of each part is in memory.
     valid_stages = _charged(model, run, scoring, *run.valid, run.valid_queries)
     if run.task != "ranking" and scores_out_of_fold(model):  # its own means, out of fold, count
@@ -251,7 +252,31 @@ def operating_points(model, run, setting=None, final=None, scoring=None):
         if "variables" in facts:
             facts["variables"] = variables_text(facts["variables"])
         rows.append(row | facts | setting_column({**(setting or {}), **stage.setting}))
-    return rows
+        bought.append((valid["n_features"] > 0, stage.setting.get("trees")))
+    return rows if final is None else _with_features(rows, bought)
+
+
+def _with_features(rows, bought):
+    """Return the rows, with another stage's results where a refit has lost all features.
+
+    Where a first split barely pays, a model may acquire features and its refit none. Validation
+    data chose it for these features. So the refitted stage with as many trees takes its place whose
+    cost is nearest to that on validation data. `bought` has, for each row, whether the first model
+    acquired features, and its number of trees, if it names one.
+    """
+    found = []
+    for row, (had_features, trees) in zip(rows, bought, strict=True):
+        others = [
+            other
+            for other, (_, others_trees) in zip(rows, bought, strict=True)
+            if other["n_features"] > 0 and others_trees == trees
+        ]
+        if had_features and row["n_features"] == 0 and others:
+            nearest = min(others, key=lambda other: abs(other["cost"] - row["valid_cost"]))
+            kept = ("valid_cost", "valid_cost_max", "valid_score", "setting")
+            row = nearest | {name: row[name] for name in kept if name in row}
+        found.append(row)
+    return found
 
 
 def scores_out_of_fold(model):

@@ -170,7 +170,7 @@ def measured_out_of_fold(estimator, examples):
         table = table_for(refit, estimator, examples.X[np.append(rows, seen)])
         parts.append(_aligned(refit, table, estimator.n_stages_, want))
     ratios = []
-    stages = _joined(estimator, parts, tested.X, [rows.size for rows in held_out], ratios)
+    stages = _joined(estimator, parts, tested.X, [rows.size for rows in held_out], ratios, want)
     points = refuse_unscored(measured(estimator, stages, tested.targets), len(tested.y))
     # The ratio comes from other models, so half of the correction counts as its error.
     correction = points["cost"] * np.subtract(ratios, 1.0)
@@ -204,7 +204,7 @@ def _refitted(estimator, examples, rows):
     return refit
 
 
-def _joined(estimator, others, X, sizes, ratios):
+def _joined(estimator, others, X, sizes, ratios, want):
     """Yield each stage of the estimator, with the refits' predictions of their held-out rows.
 
     Acquisitions are those of the estimator, as refits may choose other features, of rows that it
@@ -212,7 +212,12 @@ def _joined(estimator, others, X, sizes, ratios):
     """
     costs, fixed = estimator.feature_costs_, estimator.fixed_costs() is not None
     own = estimator._stages(X, range(estimator.n_stages_), frozenset({"acquired"}))
-    for stage, *parts in zip(own, *others, strict=True):
+    for index, (stage, *parts) in enumerate(zip(own, *others, strict=True)):
+        if not stage.acquired.any():
+            # Refits that acquire something would promise their score for nothing.
+            ratios.append(1.0)
+            yield from estimator._stages(X, [index], want)
+            continue
         joined = Stage(stage.setting, nodes=stage.nodes, acquired=stage.acquired)
         pairs = list(zip(parts, sizes, strict=True))
         joined.output = np.concatenate([part.output[:n] for part, n in pairs])
