@@ -226,7 +226,7 @@ def operating_points(model, run, setting=None, final=None, scoring=None):
     fitted again, which predicts the test data. `scoring` names the score; None: the task's default.
     """
     rows, scored, scoring = [], final or model, scoring or scores_of(run.task)[0]
-    bought = []  # whether the stage acquires features, before the refit
+    bought = []  # `bought` of `_with_features`
     # Both are generators, so only one stage of each part is in memory.
     valid_stages = _charged(model, run, scoring, *run.valid, run.valid_queries)
     if run.task != "ranking" and scores_out_of_fold(model):  # its own means, out of fold, count
@@ -264,19 +264,19 @@ def _with_features(rows, bought):
     cost is nearest to that on validation data. `bought` has, for each row, whether the first model
     acquired features, and its number of trees, if it names one.
     """
-    found = []
-    for row, (had_features, trees) in zip(rows, bought, strict=True):
-        others = [
-            other
-            for other, (_, others_trees) in zip(rows, bought, strict=True)
-            if other["n_features"] > 0 and others_trees == trees
-        ]
-        if had_features and row["n_features"] == 0 and others:
-            nearest = min(others, key=lambda other: abs(other["cost"] - row["valid_cost"]))
-            kept = ("valid_cost", "valid_cost_max", "valid_score", "setting")
-            row = nearest | {name: row[name] for name in kept if name in row}
-        found.append(row)
-    return found
+    with_some = [
+        (row, trees) for row, (_, trees) in zip(rows, bought, strict=True) if row["n_features"] > 0
+    ]
+
+    def replaced(row, had_features, trees):
+        if not had_features or row["n_features"] > 0:
+            return row
+        alike = (other for other, its_trees in with_some if its_trees == trees)
+        nearest = min(alike, key=lambda other: abs(other["cost"] - row["valid_cost"]), default=row)
+        kept = ("valid_cost", "valid_cost_max", "valid_score", "setting")
+        return nearest | {name: row[name] for name in kept if name in row}
+
+    return [replaced(row, *first) for row, first in zip(rows, bought, strict=True)]
 
 
 def scores_out_of_fold(model):
