@@ -421,12 +421,18 @@ def test_a_mean_budget_that_some_rows_exceed_says_what_was_to_be_expected(models
     assert f"{n} new rows are expected to cost {mean:.2f} ± {margin:.2f}" in err
     _, row, err = predicted(patients().loc[expensive[:1]], model="cascade")
     assert f"this row costs {row['cost'].iloc[0]:.2f}, more than the budget of 25" in err
-    assert "held out in training, 30 new rows are expected to cost" in err
+    assert "known in training, 30 new rows are expected to cost" in err
 
 
-def test_the_expected_spread_is_that_of_the_rows_held_out(models):
+def test_an_expected_cost_weighs_the_quote_and_the_rows_held_out_by_their_errors(models):
     saved = SavedModel.load(models / "cascade.joblib")
     costs = predictions_held_out(saved, models)[1]
+    quote = saved.curve.loc[saved.stage()]
+    sure = np.array([quote["cost_se"], costs.std() / np.sqrt(48)]) ** -2
+    mean, margin = saved.expected_cost(saved.stage(), 100)
+    assert mean == pytest.approx(np.average([quote["cost"], costs.mean()], weights=sure))
+    assert margin == pytest.approx(2 * np.sqrt(1 / sure.sum() + costs.var() / 100))
+    saved.curve["cost_se"] = 0.0  # a quote without an error does not count
     mean, margin = saved.expected_cost(saved.stage(), 100)
     assert mean == pytest.approx(costs.mean())
     assert margin == pytest.approx(2 * costs.std() * np.sqrt(1 / 48 + 1 / 100))
@@ -436,6 +442,7 @@ def test_the_expected_spread_is_that_of_the_rows_held_out(models):
     groups = costs.argsort().argsort() // 2
     examples = held_out(saved, models)
     saved.curve = _curve(saved.model, (*examples, {}), *examples, groups=groups)
+    saved.curve["cost_se"] = 0.0
     error = np.sqrt(24 / 23 * np.square(np.bincount(groups, costs - costs.mean())).sum()) / 48
     assert error > 1.3 * costs.std() / np.sqrt(48)
     margin = saved.expected_cost(saved.stage(), 10)[1]

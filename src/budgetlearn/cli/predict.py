@@ -135,7 +135,7 @@ def _note_overspent(saved, costs, budget):
     note(
         f"{f'these rows cost {cost} on average' if n_rows > 1 else f'this row costs {cost}'}, more "
         f"than the budget of {budget:.10g}, which holds on average over many rows. By the rows "
-        f"held out in training, {mean_cost(saved, saved.stage(budget), max(n_rows, 30))}."
+        f"known in training, {mean_cost(saved, saved.stage(budget), max(n_rows, 30))}."
     )
 
 

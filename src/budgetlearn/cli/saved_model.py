@@ -112,10 +112,16 @@ class SavedModel:
 
     def expected_cost(self, stage, n_rows):
         """Return the expected mean cost of new rows at a stage, and two standard errors of it."""
-        # The variances of the held-out mean and of the new rows' mean add up.
         row = self.curve.loc[stage]
-        error = np.hypot(row["test_cost_se"], row["test_cost_sd"] / np.sqrt(n_rows))
-        return float(row["test_cost"]), 2 * float(error)
+        mean, error = row["test_cost"], row["test_cost_se"]
+        if row["cost_se"] > 0 and error > 0:
+            # Two independent measurements, each weighed by the inverse of its variance.
+            quoted = error**2 / (error**2 + row["cost_se"] ** 2)
+            mean = quoted * row["cost"] + (1 - quoted) * mean
+            error = np.sqrt(quoted) * row["cost_se"]
+        # The variances of the expected mean and of the new rows' mean add up.
+        error = np.hypot(error, row["test_cost_sd"] / np.sqrt(n_rows))
+        return float(mean), 2 * float(error)
 
     def steps(self, also=None):
         """Return the rows of the curve that score more than all cheaper ones, and row `also`."""
