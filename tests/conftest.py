@@ -325,7 +325,7 @@ def _know_seeds():
         for seed in (0, 5, 2**32 - 1):
             assert quick(seed).bytes(9999) == look(seed).bytes(9999), seed
         for module in list(sys.modules.values()):
-            if getattr(module, "check_random_state", None) is look:
+            if getattr(module, "__dict__", {}).get("check_random_state") is look:
                 module.check_random_state = quick
 
 
