@@ -89,6 +89,8 @@ def test_equal_methods_seem_to_lead_in_one_study_of_twenty_at_most(n_methods, ki
 
 def test_the_interval_of_a_lead_by_hand():
     scores = np.array([[0.9, 0.8, 0.5], [0.8, 0.8, 0.6], [0.95, 0.8, 0.4], [0.85, 0.8, 0.7]])
+    # Equal but for rounding, which is nobody's lead.
+    scores[1, 0] += 1e-16
     lead = leads_of([scores], 0.25).iloc[0]
     bounds = []
     for rival in (1, 2):
@@ -102,6 +104,7 @@ def test_the_interval_of_a_lead_by_hand():
     # Equal runs of one lead have no interval, so that over all others has none either.
     scores[:, 2] = scores[:, 0] - 0.3
     assert leads_of([scores], 0.25)[["low", "high"]].isna().all(axis=None)
+    assert corrected_interval(np.array([0.0, 1e-16]), 0.25) == (0.0, 0.0, 0.0, 1.0)
 
 
 def test_failures_of_a_method_behind_do_not_make_a_lead_uncertain():

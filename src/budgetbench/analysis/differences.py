@@ -100,7 +100,8 @@ def lead_table(areas, methods, ratios, bounded=()):
             bounds = [corrected_interval(gap, ratios[case[0]], **known)[1:3] for gap in gaps]
             low, high = np.min(bounds, axis=0)  # NaN if the lead over any of them has none
             row |= {"runner_up": ranked[1], "lead": lead.mean(), "lead_sd": lead.std()}
-            row |= {"low": low, "high": high, "wins": int((lead > 0).sum()), "n_runs": len(lead)}
+            wins = int((lead > SAME).sum())
+            row |= {"low": low, "high": high, "wins": wins, "n_runs": len(lead)}
         rows.append(row)
     columns = [*CASE, "best", "runner_up", "lead", "lead_sd", "low", "high", "wins", "n_runs"]
     return pd.DataFrame(rows, columns=columns)
@@ -117,7 +118,7 @@ def corrected_interval(differences, ratio, level=LEVEL, bounded=False):
     from scipy import stats  # here, to keep planning a report fast
 
     n_runs, mean = len(differences), float(np.mean(differences))
-    if n_runs > 1 and not np.any(differences):
+    if n_runs > 1 and np.max(np.abs(differences)) < SAME:
         return 0.0, 0.0, 0.0, 1.0  # the same predictions
     # Scores of few rows often agree by chance, which says nothing about other splits.
     if np.ptp(differences) < SAME:
