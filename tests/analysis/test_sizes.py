@@ -64,6 +64,9 @@ def test_of_several_variants_validation_data_name_the_one_that_competes():
     assert sorted(table["variant"]) == ["", "depth=0", "depth=1"]
     assert best_in_little(table, [CASE]) == ["b"]
     assert best_in_little(size_table(points_of(rows[:2]), ["a"]), [CASE]) == ["depth=1"]
+    # Equal errors are nobody's win.
+    alike = size_table(points_of([(*row[:-1], 0.7) for row in rows]), ["a", "b"])
+    assert best_in_little(alike, [CASE]) == ["several with equal errors"]
     # Each case has its own winner, or none if sizes are unknown or nobody competes.
     turned = [(*row[:-1], 1 - row[-1]) for row in rows]
     other, third = points_of(turned, costs="random"), points_of(turned, dataset="iris")

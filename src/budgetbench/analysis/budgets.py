@@ -9,6 +9,8 @@ from ..study.records import OK, parse_setting, setting_text
 from .areas import CONSTANT
 from .schedules import CASE_RUN, GROUP, RUN, of_case
 
+TIED = "several with equal errors"
+
 
 def own_cost_table(points, schedules, methods, compared):
     """Return the scores of methods without a choice of budget, and of others within their cost.
@@ -111,7 +113,8 @@ def best_in_little(table, cases, size="n_nodes"):
 
     The memory is the smallest `size` (n_nodes or n_bytes) in which every method has a model. Each
     method is represented by its largest model of that size, for the variant that validation data
-    prefer. A single method's variants compete. Cases with an unknown size are omitted.
+    prefer. A single method's variants compete. Equal errors are nobody's (`TIED`). Cases with an
+    unknown size are omitted.
     """
     found = []
     for case in cases:
@@ -125,5 +128,7 @@ def best_in_little(table, cases, size="n_nodes"):
         within = frame[frame[size] <= little].sort_values(size, kind="stable")
         largest = within.groupby(["rival", "variant"], sort=False).tail(1)
         preferred = largest.sort_values("valid_score", kind="stable").groupby("rival")["error"]
-        found.append(preferred.last().idxmin())
+        errors = preferred.last().round(12)
+        best = errors.index[errors == errors.min()]
+        found.append(best[0] if len(best) == 1 else TIED)
     return found
