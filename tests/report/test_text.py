@@ -24,6 +24,8 @@ def test_numbers_alone_and_in_settings():
     assert text.plus_minus(0.12345, 0.01) == "0.123 ± 0.010"
     assert text.plus_minus(0.5, np.nan) == "0.500"
     assert text.plus_minus(np.nan, np.nan) == "–"
+    assert text.plus_minus(-0.0004, 0.01) == "0.000 ± 0.010"
+    assert text.interval(-0.0004, -0.0123, 0.0114) == "+0.000 [-0.012, 0.011]"
     assert text.seconds(1234.4, 120.2) == "1,234 ± 120"
     assert text.seconds(99.96, 9.87) == "100.0 ± 9.9"
     assert text.seconds(0.256, 0.00048) == "0.256 ± 0.000"

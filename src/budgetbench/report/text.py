@@ -30,13 +30,14 @@ def number(value, form):
 
 def plus_minus(mean, sd, digits=3):
     """Return "mean ± sd", without ± if there is no spread, or a dash if there is no mean."""
-    return number(mean, f",.{digits}f") + ("" if pd.isna(sd) else f" ± {sd:,.{digits}f}")
+    # With "z" a zero has no sign.
+    return number(mean, f"z,.{digits}f") + ("" if pd.isna(sd) else f" ± {sd:,.{digits}f}")
 
 
 def interval(mean, low, high):
     """Return "+0.012 [0.001, 0.023]", without brackets for one run, or a dash without a mean."""
-    bounds = "" if pd.isna(low) else f" [{low:.3f}, {high:.3f}]"
-    return DASH if pd.isna(mean) else f"{mean:+.3f}{bounds}"
+    bounds = "" if pd.isna(low) else f" [{low:z.3f}, {high:z.3f}]"
+    return DASH if pd.isna(mean) else f"{mean:+z.3f}{bounds}"
 
 
 def mean_rank(mean):

@@ -8,7 +8,7 @@ const labels = new Map(study.methods.map(({ id, label }) => [id, label]));
 const affords = (budget, cost) => cost <= budget * (1 + 1e-12); // as budgetlearn.costs.affords
 
 const percent = (value) => `${(100 * value).toFixed(1)}\u00a0%`;
-const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(3)}`;
+const signed = (value) => `${value <= -0.0005 ? "−" : "+"}${Math.abs(value).toFixed(3)}`;
 const interval = (low, high) => (low === null ? "" : ` [${low.toFixed(3)}, ${high.toFixed(3)}]`);
 const expected = ({ test, low, high }) => `${test.toFixed(3)}${interval(low, high)}`;
 const unit = (value) => String(Number(value.toPrecision(4)));
