@@ -6,7 +6,7 @@ from pathlib import Path
 
 from budgetlearn.files import read_yaml
 
-from .text import as_text, first_upper
+from .text import as_text, counted, first_upper
 
 KINDS = FIGURE, TABLE, FILE = "figure", "table", "file"
 
@@ -150,6 +150,6 @@ def template_environment():
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"as_text": as_text, "first_upper": first_upper}
+    environment.filters |= {"as_text": as_text, "counted": counted, "first_upper": first_upper}
     environment.globals["m"] = environment.get_template("macros.html.j2").module
     return environment
