@@ -169,6 +169,11 @@ def test_a_method_that_is_not_picked_is_not_ranked(page):
     table = table_of(page)
     assert first not in table.index
     assert table["Mean rank"].iloc[0] != "–"
+    last, *others = table.index
+    for name in others:
+        unpick(page, "filter-methods", name)
+    assert one(page, "#compared").text == f"{last} is alone, so there is nothing to compare."
+    assert "★" not in one(page, "#compare-table").text
 
 
 def test_nothing_picked_is_said(page):

@@ -7,6 +7,7 @@ import pytest
 from budgetbench.analysis.ranks import critical_difference, ranking_of
 from budgetbench.report.labels import Display
 from budgetbench.report.page import build_tables
+from budgetbench.report.sections.compare import Horizons
 from budgetbench.report.sections.standings import (
     Standings,
     area_figure,
@@ -177,6 +178,8 @@ def test_a_method_alone_has_no_lead():
     section = Standings(report.study)
     wine, _ = section.context(build_tables([section], report))["lead_rows"]
     assert wine == ["Wine", "msB", "–", "–", "–"]
+    ((_, *ranks),) = Horizons(report.study).context(report)["rows"]
+    assert {(rank["text"], rank["best"]) for rank in ranks} == {("1.00", False)}
 
 
 def test_many_data_sets_tell_the_critical_difference(display):
@@ -231,3 +234,4 @@ def test_only_controls_completed(tmp_path):
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "No method completed a single run" in page
     assert "There is nothing to compare" in page
+    assert 'class="overview"' not in page  # no empty picture, whose caption names no data set

@@ -90,7 +90,10 @@ function fillTable(rows, chosen) {
   const top = make("tr");
   top.append(...heads.map((textContent, turn) => make("th", { textContent, scope: "col", className: turn ? "number" : "" })));
   table.tHead.replaceChildren(top);
-  const most = chosen.map((_, turn) => Math.max(...rows.map(({ areas }) => areas[turn] ?? -Infinity)));
+  const most = chosen.map((_, turn) => {
+    const known = rows.map(({ areas }) => areas[turn]).filter((area) => area !== null);
+    return known.length > 1 ? Math.max(...known) : null; // a method alone is not the best
+  });
   table.tBodies[0].replaceChildren(...rows.map(({ method, rank, areas, mean: average }) => {
     const row = make("tr");
     row.append(make("th", { textContent: method.label, scope: "row" }), numberCell(rank, 2), numberCell(average, 3),
@@ -103,12 +106,14 @@ function fillTable(rows, chosen) {
 
 function words(rows, ranked, chosen, methods) {
   const { horizon, charge } = form.elements;
+  if (!all(FIELDS.methods).length) return "The study has only controls, so there is nothing to compare.";
   if (!chosen.length || !methods.length) return "Nothing is chosen: pick a data set and a method.";
   const where = horizon.value === "log" ? "on a logarithmic cost axis" : `when at most ${horizon.value.replace(" ", "\u00a0")} of the full cost may be spent`;
   const hard = charge.value === "hard" ? ", by the most expensive example" : "";
   // Rows are sorted by rank. All methods that share the first rank are named.
   const competing = rows.filter(({ rank }) => rank !== null);
   const best = competing.filter(({ rank }) => rank < rows[0].rank + 1e-9).map(({ method }) => method.label);
+  if (competing.length === 1) return `${best[0]} is alone, so there is nothing to compare.`;
   const first = best.length
     ? `${new Intl.ListFormat("en-GB").format(best)} ${best.length > 1 ? "share" : "has"} the best mean rank (${rows[0].rank.toFixed(2)} of ${competing.length})`
     : "No method has an area on all of these data sets";

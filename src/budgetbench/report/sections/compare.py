@@ -37,8 +37,8 @@ class Overview(Section):
         return {"overview": wide, "overview_narrow": narrow}
 
     def context(self, report):
-        case, _ = _pictured(report)
-        return {"case": report.display.case_title(*case) if case else ""}
+        case, names = _pictured(report)
+        return {"case": report.display.case_title(*case) if case and names else ""}
 
 
 def _pictured(report):
@@ -129,7 +129,7 @@ class Horizons(Section):
     def context(self, report):
         found, display = report.results.horizons[MEAN], report.display
         ranks = horizon_ranks(found, display.rivals(found))
-        best = winners(ranks)
+        best = winners(ranks) if len(ranks) > 1 else {}  # a method alone is not the best
         rows = [
             [display.label(name)]
             + [{"text": mean_rank(row[h]), "best": name in best.get(h, ())} for h in HORIZONS]
