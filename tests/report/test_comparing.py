@@ -227,6 +227,9 @@ def test_the_first_picture_is_of_ranked_data_and_of_methods_with_a_line(failing)
     points = make_points(n_runs=2)
     # Fewer methods compete on the first data set: ranks are those on the other one.
     points = points[(points["method"] != "logitb") | (points["dataset"] != "wine")]
+    free = (points["method"] == "logitb") & (points["stage"] == 0)
+    points.loc[free, ["cost", "cost_fraction", "valid_cost"]] = 0.0
+    at_once = points.loc[free, "test_score"].mean()
     for run in (0, 1) if failing else ():
         points = fail(points, "msb", run, "breast_cancer")
         points = fail(points, "msb", run, "wine")
@@ -237,6 +240,9 @@ def test_the_first_picture_is_of_ranked_data_and_of_methods_with_a_line(failing)
     axes = overview_figure(made).axes[0]
     shown = {line.get_label() for line in axes.lines} & {"msB", "logitB"}
     assert shown == ({"logitB"} if failing else {"msB", "logitB"})
+    # A curve with free models starts at their score, not at that of the constant.
+    (line,) = (line for line in axes.lines if line.get_label() == "logitB")
+    assert line.get_ydata()[0] == pytest.approx(at_once)
 
 
 @pytest.mark.parametrize("narrow", [False, True])

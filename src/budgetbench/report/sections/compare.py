@@ -61,8 +61,9 @@ def overview_figure(report, narrow=False):
             own = mean_curve(frame[frame["method"] == method.id], "cost_fraction", free)
             if own.empty:
                 continue
-            # Curves start at budget 0: below the cheapest model a budget gets the free constant.
-            x, y = np.r_[0, own["budget"], 1], np.r_[free.mean(), own["mean"], own["mean"].iloc[-1]]
+            x, y = np.r_[own["budget"], 1], np.r_[own["mean"], own["mean"].iloc[-1]]
+            if x[0] > 0:  # below the cheapest model a budget gets the free constant
+                x, y = np.r_[0, x], np.r_[free.mean(), y]
             axes.step(x, y, where="post", **marked_line(method, len(x)))
             ends.append((method.label, y[-1], method.colour))
         constant = display.methods[CONSTANT]
