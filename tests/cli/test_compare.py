@@ -373,7 +373,7 @@ def test_rows_of_one_id_are_compared_together_and_dates_are_days(folder, told):
         (("--methods", "mbs"), "unknown method 'mbs'. Did you mean msb?"),
         (("--scoring", "auc"), "'auc' is not one of 'accuracy', 'balanced_accuracy', 'roc_auc'"),
         (("--scoring", "r2"), "unknown scoring 'r2'. classification (table) has: accuracy, bal"),
-        (("--name", "../x"), "study: '../x' does not match"),
+        (("--name", "../x"), "a-z0-9-]*$': write for example my-study-2."),
         (("--target", "age"), "The target 'age' is empty in row 1"),
     ],
 )

@@ -133,7 +133,7 @@ def fault_message(fault):
     """Return the message for a fault against a JSON schema, with a remedy if it is known."""
     if fault.validator == "contains" and "const" in (needed := fault.validator_value):
         return f"{fault.instance} lacks {needed['const']!r}, which every study has: add it."
-    if fault.validator == "oneOf" and (forms := fault.schema.get("examples")):
+    if fault.validator in ("oneOf", "pattern") and (forms := fault.schema.get("examples")):
         return f"{fault.message}: write for example {' or '.join(map(str, forms))}."
     known = fault.schema.get("properties") if fault.validator == "additionalProperties" else None
     return f"{fault.message}: known are {', '.join(known)}." if known else fault.message
