@@ -13,7 +13,7 @@ def test_intervals_of_bounded_scores_stay_within_bounds(n_runs):
     random = np.random.default_rng(n_runs)
     for _ in range(200):
         scores = random.beta(*random.choice([0.2, 1, 8], 2), size=n_runs)
-        mean, low, high = score_interval(scores, 1 / 3, bounded=True)
+        mean, low, high = score_interval(scores, 1 / 3, (0, 1))
         assert 0 <= low <= mean <= high <= 1
         assert mean == pytest.approx(scores.mean())
 
@@ -21,23 +21,25 @@ def test_intervals_of_bounded_scores_stay_within_bounds(n_runs):
 def test_a_narrow_interval_is_the_plain_one():
     scores = 0.7 + 0.001 * np.random.default_rng(0).standard_normal(20)
     plain = corrected_interval(scores, 0.25)[:3]
-    assert score_interval(scores, 0.25, bounded=True) == pytest.approx(plain, abs=1e-6)
+    assert score_interval(scores, 0.25, (0, 1)) == pytest.approx(plain, abs=1e-6)
 
 
-def test_unbounded_scores_keep_the_plain_interval():
+def test_other_scores_keep_the_plain_interval_up_to_that_of_perfect_predictions():
     scores = np.array([-3.0, 0.9, 0.2])
-    assert score_interval(scores, 0.25, bounded=False) == corrected_interval(scores, 0.25)[:3]
+    mean, low, high, _ = corrected_interval(scores, 0.25)
+    assert score_interval(scores, 0.25, (-np.inf, np.inf)) == (mean, low, high)
+    assert score_interval(scores, 0.25, (-np.inf, 1.0)) == (mean, low, 1.0)
 
 
 @pytest.mark.parametrize("scores", [[1.0, 1.0, 1.0], [0.7, 0.7, 0.7], [0.4, 0.4]])
 def test_equal_scores_have_no_interval(scores):
-    mean, *bounds = score_interval(np.array(scores), 0.25, bounded=True)
+    mean, *bounds = score_interval(np.array(scores), 0.25, (0, 1))
     assert mean == pytest.approx(scores[0])
     assert np.isnan(bounds).all()
 
 
 def test_one_run_has_no_interval():
-    mean, *bounds = score_interval(np.array([0.8]), 0.25, bounded=True)
+    mean, *bounds = score_interval(np.array([0.8]), 0.25, (0, 1))
     assert mean == 0.8
     assert np.isnan(bounds).all()
 
@@ -46,7 +48,7 @@ def test_bounded_intervals_cover_a_mean_near_the_bound():
     """Where the plain interval leaves [0, 1] the other one still covers as often as it should."""
     random = np.random.default_rng(1)
     draws = random.binomial(60, 0.97, size=(2000, 8)) / 60
-    found = np.array([score_interval(scores, 0.0, bounded=True) for scores in draws])
+    found = np.array([score_interval(scores, 0.0, (0, 1)) for scores in draws])
     assert np.mean((found[:, 1] <= 0.97) & (found[:, 2] >= 0.97)) > 0.93
 
 

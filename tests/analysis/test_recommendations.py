@@ -14,7 +14,7 @@ RATIO = 1 / 3
 
 
 def recommendations(schedules, methods, dataset, costs):
-    return recommendations_of(schedules, methods, dataset, costs, ratio=RATIO, bounded=True)
+    return recommendations_of(schedules, methods, dataset, costs, ratio=RATIO, span=(0, 1))
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,7 @@ def test_models_are_those_of_the_means(kept):
         assert models["valid_score"].std() == pytest.approx(offer.valid_sd)
         assert models["held_out_score"].std() == pytest.approx(offer.test_sd)
         assert models["cost_fraction"].mean() == pytest.approx(offer.cost)
-        interval = score_interval(models["held_out_score"].to_numpy(), RATIO, True)
+        interval = score_interval(models["held_out_score"].to_numpy(), RATIO, (0, 1))
         assert (offer.test, offer.low, offer.high) == pytest.approx(interval, nan_ok=True)
 
 

@@ -258,7 +258,7 @@ def test_recommend_corrects_its_intervals_for_the_split_of_the_study(compared, m
     for split, ratio in (((0.6, 0.2, 0.2), 30 / 90), ((0.5, 0.1, 0.4), 60 / 75)):
         study.config["split"] = dict(zip(("train", "valid", "test"), split, strict=True))
         _best(study, results, own, 20)
-        assert told == {"ratio": pytest.approx(ratio, rel=0.05), "bounded": True}
+        assert told == {"ratio": pytest.approx(ratio, rel=0.05), "span": (0.0, 1.0)}
 
 
 @pytest.mark.workflow

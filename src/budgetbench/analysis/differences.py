@@ -133,17 +133,18 @@ def corrected_interval(differences, ratio, level=LEVEL, bounded=False):
     return mean, float(low), float(high), float(p)
 
 
-def score_interval(scores, ratio, bounded):
+def score_interval(scores, ratio, span):
     """Return mean, low and high of the 95 % interval of a score over runs that share examples.
 
-    If the score is `bounded`, in [0, 1] by definition, the interval is computed on the logit scale
-    (by the delta method), so that it stays inside. With one run, or equal runs, it is NaN.
+    `span` are the lowest possible score and that of perfect predictions. If it is [0, 1], the
+    interval is computed on the logit scale (by the delta method), so that it stays inside. Others
+    are cut at perfect predictions. With one run, or equal runs, it is NaN.
     """
     from scipy.special import expit, logit
 
     mean, low, high, _ = corrected_interval(scores, ratio)
-    if not bounded or not 0 < mean < 1:
-        return mean, low, high
+    if span != (0, 1) or not 0 < mean < 1:
+        return mean, low, min(high, span[1])
     # The derivative of the logit is 1 / (p (1 - p)).
     reach = (high - mean) / (mean * (1 - mean))
     return mean, float(expit(logit(mean) - reach)), float(expit(logit(mean) + reach))

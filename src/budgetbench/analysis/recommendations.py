@@ -45,7 +45,7 @@ def at_most(points):
     return points.assign(**columns, cost_fraction=share)
 
 
-def recommendations(schedules, methods, dataset, costs, *, ratio, bounded):
+def recommendations(schedules, methods, dataset, costs, *, ratio, span):
     """Return the method to use under each budget in one case.
 
     In each run a budget buys the most expensive model of a method's schedule that it affords on
@@ -55,7 +55,7 @@ def recommendations(schedules, methods, dataset, costs, *, ratio, bounded):
     the cheapest one within one standard error of the best is recommended.
 
     `ratio` is the number of test rows divided by that of training rows, which corrects standard
-    errors over runs. `bounded`: whether the score, and so its intervals, must lie in [0, 1].
+    errors over runs. `span` are the lowest possible score and that of perfect predictions.
 
     There is one row for each budget at which the recommendation changes. `runners_up` are dicts of
     method, test, low, high and cost, and `models` are indices in `schedules`, one for each run.
@@ -77,7 +77,7 @@ def recommendations(schedules, methods, dataset, costs, *, ratio, bounded):
     fractions = [own["valid_fraction"] for own in complete.values()]
     budgets = distinct_budgets(np.concatenate(fractions), MOST_BUDGETS)
     offers = [_offers(name, own, budgets, runs) for name, own in complete.items()]
-    rows = _Chooser(ratio, bounded).rows(budgets, zip(*offers, strict=True))
+    rows = _Chooser(ratio, span).rows(budgets, zip(*offers, strict=True))
     return pd.DataFrame(rows, columns=_COLUMNS)
 
 
@@ -86,7 +86,7 @@ def all_recommendations(schedules, compared):
     columns, tables = [*CASE, *_COLUMNS], []
     for dataset, costs in compared.cases(schedules):
         sheet = compared.datasets[dataset]
-        known = {"ratio": sheet.test_ratio, "bounded": dataset in compared.bounded}
+        known = {"ratio": sheet.test_ratio, "span": sheet.span}
         table = recommendations(schedules, list(compared.methods), dataset, costs, **known)
         tables.append(table.assign(dataset=dataset, costs=costs))
     # Without the empty tables, whose columns have no types.
@@ -119,10 +119,10 @@ def _offers(method, points, budgets, runs):
 
 
 class _Chooser:
-    """Chooses between offers; `ratio` and `bounded` are as in `recommendations`."""
+    """Chooses between offers; `ratio` and `span` are as in `recommendations`."""
 
-    def __init__(self, ratio, bounded):
-        self.ratio, self.bounded = ratio, bounded
+    def __init__(self, ratio, span):
+        self.ratio, self.span = ratio, span
 
     def rows(self, budgets, offers):
         """Yield a row for each budget at which the recommendation changes."""
@@ -183,7 +183,7 @@ class _Chooser:
         gain = (np.nan,) * 3
         if free is not None:
             gaps = chosen.test - free.test
-            gain = corrected_interval(gaps, self.ratio, bounded=self.bounded)[:3]
+            gain = corrected_interval(gaps, self.ratio, bounded=self.span == (0, 1))[:3]
         row |= dict(zip(("gain", "gain_low", "gain_high"), gain, strict=True))
         row["as_good"] = bool(chosen.method != CONSTANT and row["gain_low"] <= 0)
         others = [one for one in ranked if one.method != chosen.method][:MOST_RUNNERS_UP]
@@ -192,5 +192,5 @@ class _Chooser:
 
     def _expected(self, one):
         """Return the held-out score of an offer with its interval, and its mean cost."""
-        mean, low, high = score_interval(one.test, self.ratio, self.bounded)
+        mean, low, high = score_interval(one.test, self.ratio, self.span)
         return {"test": mean, "low": low, "high": high, "cost": float(one.share.mean())}

@@ -376,9 +376,9 @@ def _best(study, folder, own, budget):
     points = records.read([folder / "points.parquet"])
     schedules = compressed_points(points[~study.beyond_tries(points)])  # as the report does
     ((dataset, kind),) = study.cases
-    bounded = SCORES[study.scoring(dataset) or scores_of(own.task)[0]].span == (0, 1)
+    span = SCORES[study.scoring(dataset) or scores_of(own.task)[0]].span
     target = target_of(study.datasets[dataset], own.y)
-    known = {"ratio": ratio_of_test_rows(target, study), "bounded": bounded}
+    known = {"ratio": ratio_of_test_rows(target, study), "span": span}
     offers = recommendations(schedules, list(study.methods), dataset, kind, **known)
     if offers.empty:
         raise ConfigError(

@@ -17,7 +17,7 @@ def kept():
 
 
 def offers(kept):
-    table = recommendations(kept, METHODS, "wine", "random", ratio=1 / 3, bounded=True)
+    table = recommendations(kept, METHODS, "wine", "random", ratio=1 / 3, span=(0, 1))
     table = table.assign(dataset="wine", costs="random")
     results = SimpleNamespace(recommendations=table, schedules=kept)
     report = SimpleNamespace(results=results, prices=make_prices())
