@@ -106,7 +106,8 @@ def test_the_command_line_is_laid_over_the_default_study_and_that_over_the_rest(
 
 def _told():
     """Return {study: submissions with 100 runs} from docs/cluster.md."""
-    table = (ROOT / "docs" / "cluster.md").read_text().partition("| submissions |")[2]
+    page = (ROOT / "docs" / "cluster.md").read_text()
+    table = page.partition("| submissions |")[2].partition("\n\n")[0]
     rows = [line.split("|")[1:3] for line in table.splitlines() if line.startswith("| `")]
     pairs = [zip(names.split(","), counts.split(","), strict=False) for names, counts in rows]
     return {
@@ -130,8 +131,7 @@ def test_a_hundred_runs_are_less_than_500_submissions_and_5000_jobs():
     assert not {name: count for name, count in submissions.items() if count >= 500}
     assert not {name: count for name, count in jobs.items() if count >= 5000}
     del submissions["smoke"]
-    told = _told()
-    assert {name: told.get(name) for name in submissions} == submissions
+    assert {name: count for name, count in _told().items() if name != "field"} == submissions
 
 
 def test_tuned_rivals_of_the_cascade_get_its_seconds_too():
