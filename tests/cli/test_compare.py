@@ -103,6 +103,12 @@ def test_halves_without_scores_are_said_not_to_recommend(tmp_path, monkeypatch):
     records.write([cheap], "results/table/points.parquet")
     _, _, err = called_in(tmp_path, "recommend", "results/table", "--budget", "0.001")
     assert "No method costs at most 0.001: the cheapest one costs 0.004. Raise" in err
+    # Below the project's folder it is found where `compare` writes it from there.
+    (tmp_path / "below").mkdir()
+    places = folders()[0], tmp_path
+    monkeypatch.setattr("budgetlearn.cli.compare.folders", lambda: places)
+    below = called_in(tmp_path / "below", "recommend", "results/table", "--budget", "0.001")
+    assert below == (2, "", err)
 
 
 def test_recommend_leaves_out_what_came_of_seconds_after_the_tries(tmp_path, monkeypatch):

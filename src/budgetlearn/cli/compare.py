@@ -274,8 +274,16 @@ def _snakemake(command, root):
         sys.exit(130)
 
 
+def _found(context, parameter, folder):
+    """Return the folder of results as written, or else where `compare` writes it."""
+    there = folder if folder.is_dir() else folders()[1] / folder
+    if not there.is_dir():
+        raise click.BadParameter(f"Directory '{folder}' does not exist.")
+    return there
+
+
 @click.command()
-@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("folder", type=click.Path(path_type=Path), callback=_found)
 @options.budget
 @click.option("--bytes", "n_bytes", type=click.IntRange(1), help="Size limit of a C model.")
 @options.guaranteed
