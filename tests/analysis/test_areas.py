@@ -92,12 +92,13 @@ def test_area_agrees_with_a_slow_twin(models, constant):
     np.testing.assert_allclose([row["aup_test"], row["aup_valid"]], expected, atol=1e-9)
 
 
-def test_a_missing_constant_is_an_error(points):
+def test_a_missing_constant_is_an_error_but_not_in_some_runs(points):
     with pytest.raises(ConfigError, match="Include the control method 'constant'"):
         areas_of(points[points["method"] != "constant"])
     one = (points["method"] == "constant") & (points["run"] == 2) & (points["dataset"] == "wine")
-    with pytest.raises(ConfigError, match=r"1 of 10 runs lack it, first \('wine', 'random', 2\)"):
-        areas_of(points[~one])
+    areas = areas_of(points[~one])
+    lost = areas[areas["aup_test"].isna()]
+    assert set(zip(lost["dataset"], lost["run"], strict=True)) == {("wine", 2)}
 
 
 def test_a_constant_that_costs_is_an_error():

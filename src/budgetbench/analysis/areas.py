@@ -108,7 +108,7 @@ def control_point(points, column):
 
 
 def baselines_of(points, column="test_score"):
-    """Return {(dataset, costs, run): score of the free constant, NaN if it failed}."""
+    """Return {(dataset, costs, run): score of the free constant, NaN if it lacks one}."""
     control = points[points["method"] == CONSTANT]
     priced = control[(control["status"] == OK) & (control["cost"] != 0)]
     if len(priced):
@@ -120,14 +120,13 @@ def baselines_of(points, column="test_score"):
     scores = control[column].where(control["status"] == OK)
     baselines = dict(zip(map(tuple, control[CASE_RUN].to_numpy()), scores, strict=True))
     need = list(map(tuple, points[CASE_RUN].drop_duplicates().to_numpy()))
-    absent = [key for key in need if key not in baselines]
-    if absent:
+    if need and not baselines:
         raise ConfigError(
-            f"The area under the Pareto needs the score of the free constant in each run, but "
-            f"{len(absent)} of {len(need)} runs lack it, first {absent[0]}. Include the control "
-            f"method {CONSTANT!r} in the study."
+            f"The area under the Pareto needs the score of the free constant in each run, but all "
+            f"{len(need)} runs lack it. Include the control method {CONSTANT!r} in the study."
         )
-    return baselines
+    # Without `strict`, a report may lack the constant's record of a run, as if it had failed.
+    return dict.fromkeys(need, np.nan) | baselines
 
 
 def _each_run(points, schedules, expected):
