@@ -255,6 +255,9 @@ def test_groups_have_names(kind):
     )
     assert unnamed.subset([1]) == 9
     assert unnamed.subset([2]) == 8
+    assert (
+        FeatureCosts(kind(prices), groups=kind({}), group_costs=charges).full == 37.2
+    )  # no member
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,7 @@ class FeatureCosts:
         """Return groups and charges by number, converted if they are by name."""
         names, values = _CHARGES.labelled(charges)
         members, named = _GROUPS.labelled(groups)
-        if not (names and members and all(isinstance(name, str) for name in names)):
+        if not (names and members is not None and all(isinstance(name, str) for name in names)):
             return groups, charges
         unknown = sorted({str(group) for group in named if group not in names})
         if unknown:
