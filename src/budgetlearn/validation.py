@@ -25,6 +25,12 @@ def is_flag(value):
     return isinstance(value, (bool, np.bool_))
 
 
+def check_flag(value, name):
+    """Raise `ParameterError` if a value is neither True nor False."""
+    if not is_flag(value):
+        raise ParameterError(f"{name} must be True or False, got {value!r}.")
+
+
 def check_number(
     value, name, *, low=None, high=None, integer=False, low_open=False, high_open=False, none=False
 ):

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn.base import ClassifierMixin
 
-from budgetlearn import BudgetedEstimator, Stage
+from budgetlearn import BudgetedEstimator, BudgetRFClassifier, Stage
+from budgetlearn.budgetrf import Growth
 from budgetlearn.exceptions import BudgetError, BudgetlearnWarning
 from budgetlearn.protocol.documenting import Limits
 from budgetlearn.validation import ParameterError
@@ -126,7 +127,12 @@ def test_all_methods_take_it(single, table):
 
 
 @pytest.mark.parametrize("word", ["no", 1, None])
-def test_only_a_truth_value_says_whether_to_fall_back(word):
+def test_only_a_truth_value_answers_yes_or_no(word):
     with pytest.raises(ParameterError, match="fallback must be True or False"):
         Limits(3, fallback=word)
+    X, y = np.eye(9), np.arange(9) % 2
+    with pytest.raises(ParameterError, match="refit must be True or False"):
+        BudgetRFClassifier(refit=word).fit(X, y)
+    with pytest.raises(ParameterError, match="bootstrap must be True or False"):
+        BudgetRFClassifier(growth=Growth(bootstrap=word)).fit(X, y)
     assert Limits(3, fallback=np.True_).fallback

@@ -17,7 +17,7 @@ from ..forests.base import ForestClassifier, ForestRegressor
 from ..parallel import progress
 from ..protocol import Stage
 from ..protocol.checked_data import learned_together, stage_of
-from ..protocol.documenting import documented, estimator_class
+from ..protocol.documenting import check_flags, documented, estimator_class
 from ..protocol.operating_points import measures, refuse_unscored
 from ..protocol.scoring import score_outcome
 from ..tree import impurity as kinds
@@ -228,6 +228,7 @@ class GrownOnBudget:
             return kind()
         if not isinstance(value, kind):
             raise ParameterError(f"{name} must be a {kind.__name__} or None, got {value!r}.")
+        check_flags(value)
         return value
 
     @property

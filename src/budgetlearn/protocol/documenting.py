@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 import re
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, fields
 from functools import wraps
 from typing import dataclass_transform
 
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from ..validation import ParameterError, check_choice, check_number, is_flag
+from ..validation import check_choice, check_flag, check_number
 
 # What must be within the budget: the measured mean cost, or its upper confidence bound.
 EXPECTED, GUARANTEED = "expected", "guaranteed"
@@ -59,8 +59,7 @@ class Limits:
         for name in ("budget", "max_cost"):
             check_number(getattr(self, name), name, low=0, none=True)
         check_choice(self.budget_mode, "budget_mode", (EXPECTED, GUARANTEED))
-        if not is_flag(self.fallback):
-            raise ParameterError(f"fallback must be True or False, got {self.fallback!r}.")
+        check_flag(self.fallback, "fallback")
 
 
 _LIMITS = inspect.signature(Limits).parameters
@@ -187,6 +186,13 @@ def entries_of(section):
 def estimator_class(cls):
     """Turn the fields of a class into keyword parameters, and complete its docstring."""
     return documented(dataclass(eq=False, repr=False, kw_only=True)(cls))
+
+
+def check_flags(estimator):
+    """Raise `ParameterError` if a parameter declared as bool is neither True nor False."""
+    for each in fields(estimator):
+        if each.type in (bool, "bool"):
+            check_flag(getattr(estimator, each.name), each.name)
 
 
 def documented(estimator):

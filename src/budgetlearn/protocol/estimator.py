@@ -24,7 +24,7 @@ from ..fit_counts import counting_fits
 from ..parallel import one_thread
 from ..validation import ParameterError, all_or_nothing, check_choice, check_number, codes_of_groups
 from . import checked_data, operating_points, prediction
-from .documenting import EXPECTED, Limits, described, estimator_class, limited
+from .documenting import EXPECTED, Limits, check_flags, described, estimator_class, limited
 from .feature_requests import EVERYTHING, BudgetedTags, Decisions, Stage
 from .operating_points import Certificate
 from .prediction import Session
@@ -236,6 +236,7 @@ class BudgetedEstimator(BaseEstimator):
 
         If this fails, the estimator is left unchanged.
         """
+        check_flags(self)
         # Checks are included in `all_or_nothing`, because they already set names and classes.
         with all_or_nothing(self):
             with one_thread(), counting_fits() as count:
