@@ -9,6 +9,7 @@ from sklearn.utils import get_tags
 from .costs import FeatureCosts, affords
 from .exceptions import BudgetError, MissingValueError
 from .protocol import BudgetedEstimator, BudgetedTags
+from .protocol.checked_data import checked_table, stage_of
 
 __all__ = ["check_budgeted_estimator", "example_data", "expected_failed_checks"]
 
@@ -59,8 +60,9 @@ def check_budgeted_estimator(estimator):
 
     The estimator is fitted to small artificial data. Costs must be those of the acquired features,
     and the data must not be modified. Stages, sessions, explanations and predictions from a source
-    must agree with `predict`, which may depend on acquired cells only. Prices are aligned by name,
-    and columns that are not acquired may be absent. Budgets and caps are kept, or raise an error.
+    must agree with `predict`, which may depend on acquired cells of the row only. Prices are
+    aligned by name, and columns that are not acquired may be absent. Budgets and caps are kept, or
+    raise an error. Operating points have the cost and score of the stages on validation data.
 
     Parameters
     ----------
@@ -74,16 +76,21 @@ def check_budgeted_estimator(estimator):
         When a check fails; the message names it.
     """
     (train, valid, (X, _)), costs = example_data(estimator)
-    model = clone(estimator).set_params(feature_costs=FeatureCosts(costs))
+    prices = FeatureCosts(costs, groups=[-1, 0, 0, -1, -1, -1], group_costs=[2])
+    model = clone(estimator).set_params(feature_costs=prices)
     if not isinstance(model, BudgetedEstimator):
         model.fit(*train)
-        _check_charges(model, X, costs)
+        _check_charges(model, X, prices)
         return
     model.fit(*train, *valid)
     tags = get_tags(model)
     assert isinstance(tags, BudgetedTags), "__sklearn_tags__ must call super().__sklearn_tags__()"
-    _check_charges(model, X, costs)
+    _check_charges(model, X, prices)
     _check_stages(model, X)
+    if not (model.trains_on_validation or getattr(model, "refit", False)):
+        columns, again = ["cost", "score"], model.measure(*valid)
+        said = "operating points must be those of the validation data"
+        np.testing.assert_allclose(model.operating_points_[columns], again[columns], err_msg=said)
     _check_names(estimator, train, valid, X, costs)
     check_budgets(model, X)
     check_untouched_cells(model, X)
@@ -94,15 +101,16 @@ def check_budgeted_estimator(estimator):
         _check_session(model, X)
 
 
-def _check_charges(model, X, costs):
-    """Check that predictions are charged for acquired features, and are repeatable."""
+def _check_charges(model, X, prices):
+    """Check that predictions are charged for acquired features, and are those of single rows."""
     before = X.copy()
     acquired = model.acquired_features(X)
     assert acquired.shape == X.shape, "acquired_features must have the shape of X"
     assert acquired.dtype == bool, "acquired_features must be boolean"
     if hasattr(model, "acquisition_cost"):
-        np.testing.assert_allclose(model.acquisition_cost(X), acquired @ costs, rtol=1e-12)
-    np.testing.assert_array_equal(model.predict(X), model.predict(X))
+        np.testing.assert_allclose(model.acquisition_cost(X), prices.total(acquired), rtol=1e-12)
+    parts = [model.predict(part) for part in np.array_split(X, 8)]
+    np.testing.assert_allclose(np.concatenate(parts), model.predict(X), err_msg="rows interact")
     np.testing.assert_array_equal(X, before, "X must not be modified")
 
 
@@ -118,6 +126,12 @@ def _check_stages(model, X):
         np.testing.assert_allclose(stage.cost, cost)
         np.testing.assert_allclose(cost if fixed is None else fixed[place], cost, err_msg="fixed")
         np.testing.assert_array_equal(stage.output, output)
+        for poison in POISONS:
+            poisoned, _ = checked_table(model, np.where(stage.acquired, X, poison))
+            alone = stage_of(model, poisoned, place, {"output", "acquired"})
+            said = f"stage {place} depends on cells not acquired ({poison}), or on other stages"
+            np.testing.assert_array_equal(alone.output, output, said)
+            np.testing.assert_array_equal(alone.acquired, stage.acquired, said)
     output, cost = model.predict_with_cost(X)
     np.testing.assert_array_equal(output, model.predict(X))
     np.testing.assert_array_equal(cost, model.acquisition_cost(X))
@@ -148,12 +162,14 @@ def _check_names(estimator, train, valid, X, costs):
 def check_budgets(model, X):
     """Check that larger budgets do not lower the score, and that too small ones raise."""
     points, best = model.operating_points_, -np.inf
+    outputs = list(model.staged_predict(X))
     for budget in np.unique(points["cost"]):
         chosen = points.loc[model.choose(budget)]
         assert affords(budget, chosen["cost"]), "the operating point must keep the budget"
         assert chosen["score"] >= best, "a larger budget must not take a worse operating point"
         best = chosen["score"]
-        model.predict(X, budget=budget)
+        output = outputs[model.choose(budget)]
+        np.testing.assert_array_equal(model.predict(X, budget=budget), output, "not by choose()")
     cheapest = points["cost"].min()
     if cheapest > 0:
         np.testing.assert_raises(BudgetError, model.predict, X, budget=cheapest / 2)

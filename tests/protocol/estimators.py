@@ -128,3 +128,86 @@ class SumOfFirst(RegressorMixin, BudgetedEstimator):
         for k in which:
             acquired = np.tile(np.arange(X.shape[1]) < k, (len(X), 1))
             yield Stage({"features": k}, X[:, :k].sum(axis=1), acquired=acquired)
+
+
+class Peeking(SignOfFirst):
+    """Looks without paying."""
+
+    def fixed_costs(self):
+        return [0, 0, 0]
+
+    def _stages(self, X, which, want):
+        for stage in super()._stages(X, which, want):
+            stage.acquired = np.zeros_like(stage.acquired)
+            yield stage
+
+
+class PeekingEarly(OneByOne):
+    """Looks without paying, but not at the last stage."""
+
+    def _stages(self, X, which, want):
+        for stage in super()._stages(X, which, want):
+            if stage.setting["most"] == 1:
+                stage.output = (np.nan_to_num(X[:, 5]) > 0).astype(int)
+            yield stage
+
+
+class Undercharged(SignOfFirst):
+    """Pays half."""
+
+    def fixed_costs(self):
+        return np.asarray(super().fixed_costs()) / 2
+
+
+class Uncharged(SignOfFirst):
+    """Forgets what features share."""
+
+    def fixed_costs(self):
+        return [self.feature_costs_.costs[:k].sum() for k in range(3)]
+
+
+class Praised(SignOfFirst):
+    """Promises more than its stages keep."""
+
+    def _learn_from(self, train, valid):
+        super()._learn_from(train, valid)
+        self.operating_points_["score"] += 0.1
+
+
+class Ranking(SignOfFirst):
+    """Compares an example with the others of its table."""
+
+    def _stages(self, X, which, want):
+        for stage in super()._stages(X, which, want):
+            if stage.setting["features"]:
+                stage.output = self.classes_[(X[:, 0] > np.median(X[:, 0])).astype(int)]
+            yield stage
+
+
+class Hasty(OneByOne):
+    """Acquires more from a source than from a table."""
+
+    def _acquisitions(self, n_samples, stage, ledger):
+        return (yield from super()._acquisitions(n_samples, max(stage, 2), ledger))
+
+
+class Deaf(OneByOne):
+    """Predicts under any budget as without one, and cannot acquire."""
+
+    _acquisitions = BudgetedEstimator._acquisitions
+
+    def predict(self, X, budget=None, max_cost=None, *, fallback=False):
+        return super().predict(X, fallback=fallback)
+
+
+# With words of the message that names what is wrong.
+CHEATS = {
+    Peeking: "stage 1 depends on cells not acquired",
+    PeekingEarly: "stage 0 depends on cells not acquired",
+    Undercharged: "fixed",
+    Uncharged: "fixed",
+    Praised: "operating points must be those",
+    Ranking: "rows interact",
+    Hasty: "Arrays are not equal",
+    Deaf: "not by choose",
+}

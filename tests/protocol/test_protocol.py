@@ -19,7 +19,7 @@ from budgetlearn.msb import ModelScheduleSearch
 from budgetlearn.protocol.checked_data import Examples
 from budgetlearn.testing import check_budgeted_estimator
 from budgetlearn.validation import ParameterError
-from tests.protocol.estimators import NeverFree, OneByOne, SignOfFirst
+from tests.protocol.estimators import CHEATS, NeverFree, OneByOne, SignOfFirst
 
 NAMES = ["age", "mcv", "gammagt", "drinks"]
 
@@ -54,23 +54,9 @@ def test_the_public_checks_pass_and_notice_a_method_that_looks_without_paying():
     check_budgeted_estimator(SignOfFirst())
     check_budgeted_estimator(OneByOne())
 
-    class Peeking(SignOfFirst):
-        def _stages(self, X, which, want):
-            for stage in super()._stages(X, which, want):
-                stage.acquired = np.zeros_like(stage.acquired)
-                yield stage
-
-    class Undercharged(SignOfFirst):
-        def fixed_costs(self):
-            return np.asarray(super().fixed_costs()) / 2
-
-    class Hasty(OneByOne):
-        def _acquisitions(self, n_samples, stage, ledger):
-            return (yield from super()._acquisitions(n_samples, max(stage, 2), ledger))
-
-    for wrong in (Peeking(), Undercharged(), Hasty()):
-        with pytest.raises(AssertionError):
-            check_budgeted_estimator(wrong)
+    for wrong, message in CHEATS.items():
+        with pytest.raises(AssertionError, match=message):
+            check_budgeted_estimator(wrong())
 
 
 def test_the_method_of_the_page_on_own_methods_passes_the_public_checks():
