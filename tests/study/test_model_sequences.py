@@ -37,6 +37,15 @@ class LastFirst(RemovalSequence):
         return lambda left: max(left)
 
 
+class Nothing(LastFirst):
+    """A sequence without models, as the L1 path where one variable tells all."""
+
+    name = "nothing"
+
+    def subsets(self, problem):
+        return iter(())
+
+
 OWN = {"class": f"{__name__}.LastFirst", "parameters": {"power": 2}, "name": "last_2"}
 
 
@@ -105,6 +114,19 @@ def test_a_failed_fit_has_visited_nothing(wine_runs):
     assert visited.empty
     merged = schedule_points(records.table(rows), importance)
     assert merged["status"].tolist() == [rows[-1]["status"]]
+
+
+def test_a_sequence_without_models_is_a_failure_only_if_all_are(wine_runs):
+    nothing = {"class": f"{__name__}.Nothing", "name": "nothing"}
+    rows, _, importance = pieces(spec("cost", nothing), wine_runs[0])
+    merged = schedule_points(records.table(rows), importance)
+    alone, _, _ = pieces(spec("cost"), wine_runs[0])
+    assert merged["variables"].tolist() == [row["variables"] for row in alone]
+    assert set(merged["status"]) == {"ok"}
+    rows, _, importance = pieces(spec(nothing), wine_runs[0])
+    assert not any(map(records.is_failure, (row["status"] for row in rows)))
+    (status,) = schedule_points(records.table(rows), importance)["status"]
+    assert status.startswith("failed: NoModelError: the sequences nothing visit no model of 2")
 
 
 def test_a_sequence_that_ends_early_counts_and_is_told(wine_runs, monkeypatch):

@@ -9,15 +9,17 @@ import pandas as pd
 
 from budgetlearn.curves import pareto_indices
 from budgetlearn.exceptions import ConfigError
+from budgetlearn.msb.search import NoModelError
 from budgetlearn.msb.sequences import SEQUENCES
 
 from .experiment import failed_row, in_own_process, run_method
 from .methods import build, resolve, sequence_name
-from .records import OK, is_failure, parse_variables, variables_text
+from .records import OK, PARTIAL, is_failure, parse_variables, variables_text
 from .runs import profiles_of
 
 SECONDS = ["seconds", "processor_seconds"]
 _ADDED = ["fit_seconds", "processor_seconds", "n_fitted"]
+_FAILED, _EMPTY = (f"{word}: {NoModelError.__name__}" for word in ("failed", PARTIAL))
 
 
 def importance_table(method, spec, runs, n_jobs=1, **limits):
@@ -70,6 +72,8 @@ def sequence_points(method, spec, sequence, run, importance, n_jobs=1, **limits)
     models = found.pop() if found and isinstance(found[-1], list) else []
     if problem is not None:
         found.append(failed_row(method, run, problem, found))
+    # A sequence without models is no failure, as others may have some: see `schedule_points`.
+    found = [row | {"status": row["status"].replace(_FAILED, _EMPTY, 1)} for row in found]
     return found, _visited(models, run.number, sequence)
 
 
@@ -91,10 +95,15 @@ def schedule_points(points, importance, time_limit=None):
 
     `time_limit` applies to the importance and all sequences of a run together, although these are
     separate jobs. If a sequence failed or all together took too long, the run has only a row with
-    that status. If a sequence ended early, such a row follows the points.
+    that status. If a sequence ended early, such a row follows the points. One without models, such
+    as the L1 path where one variable tells all, only counts as a failure if all are.
     """
     frames = []
     for number, part in points.groupby("run", sort=True):
+        if (empty := part["status"].str.startswith(_EMPTY)).all():
+            part = part.assign(status=part["status"].str.replace(_EMPTY, _FAILED, n=1))
+        else:
+            part = part[~empty]
         failed = part[part["status"].map(is_failure)]
         if len(failed):
             frames.append(failed.head(1))

@@ -294,6 +294,10 @@ class SubsetSearch(ScheduleClassifier):
         return self.models_[entry], X[:, list(self.schedule_.variables[entry])]
 
 
+class NoModelError(ParameterError):
+    """The sequences of a search visit no model of enough variables."""
+
+
 @estimator_class
 class ModelScheduleSearch(SubsetSearch):
     """Model sequences search under a budget (msB).
@@ -347,7 +351,7 @@ class ModelScheduleSearch(SubsetSearch):
         union = {model.variables: model for models in self.sequences_.values() for model in models}
         models = [union[variables] for variables in sorted(union)]
         if not models:
-            raise ParameterError(
+            raise NoModelError(
                 f"the sequences {', '.join(subsets)} visit no model of {problem.min_variables} "
                 "or more variables. Lower min_variables, or add a nested sequence, as 'importance'."
             )
