@@ -48,7 +48,6 @@ from budgetlearn.auto.evidence import (
     Comparison,
     Field,
     best_at_budgets,
-    everything,
     optimism,
     quoted_scores,
 )
@@ -313,10 +312,7 @@ def judged(data, with_costs=False):
     means = field.rows.mean(axis=1)
     for share, place in {**BUDGETS, 1.0: len(SHARES) - 1}.items():
         pool = {field.names[k]: k for k in np.flatnonzero(field.places == place) if k}
-        own, last = chosen[place], everything(field)
-        # At the full cost, everything is bought if that scores more.
-        if share == 1 and means[last] > means[own]:
-            own = last
+        own = chosen[place]
         about = {"table": data["name"], "seed": data["seed"], "rows": data["n"], "budget": share}
         quote = expected.get(own, means[own])
         error = mean_and_error(field.rows[own])[1] * (REFIT_ERROR if own else 1.0)

@@ -109,17 +109,28 @@ def test_a_cost_that_all_rows_share_needs_no_doubt(monkeypatch):
         assert auto.certify(X[160:], Y[160:], cost=cost).stage == stage
 
 
-def test_noise_buys_nothing(fast):
-    random = np.random.default_rng(0)
-    y = (random.random(300) < 0.3).astype(int)
-    made = AutoBudgetClassifier(feature_costs=PRICES, random_state=0).fit(
+def fitted_to_noise(seed, share):
+    random = np.random.default_rng(seed)
+    y = (random.random(300) < share).astype(int)
+    return AutoBudgetClassifier(feature_costs=PRICES, random_state=0).fit(
         random.normal(size=(300, 6)), y
     )
+
+
+def test_noise_buys_nothing(fast, monkeypatch):
+    made = fitted_to_noise(0, 0.3)
     assert made.recommended_ == 0
     assert made.acquisition_cost(X[:5]).sum() == 0
     assert set(made.predict(X[:5])) == {0}
     # What buys everything is shown all the same.
     assert len(made.operating_points_) == 2
+    # Nor does a large budget if all columns predict better by chance.
+    linear = [each for each in competitors(True, 6) if each.name == "linear model"]
+    monkeypatch.setattr(estimator, "competitors", lambda *_: linear)
+    lucky = fitted_to_noise(11, 0.4)
+    assert np.diff(lucky.comparison_["score"]) > 0.006
+    assert lucky.operating_points_["cost"].tolist() == [0, PRICES.sum()]
+    assert lucky.choose(PRICES.sum()) == 0
 
 
 def test_total_cost_weighs_purchases_against_errors(fast):

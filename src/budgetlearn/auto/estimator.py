@@ -174,6 +174,9 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
         self.comparison_[["score", "score_se"]] = [mean_and_error(each) for each in field.rows]
         fitted, found = {}, []
         last, sure = evidence.everything(field), evidence.surely_better(field, chosen, quotes)
+        if last is not None and last not in quotes:
+            # Not clearly better than what was chosen: the largest budget must not take it for luck.
+            quotes[last] = min(policies[last].score, np.nextafter(max(quotes.values()), -np.inf))
         for k in dict.fromkeys([0, *chosen, *([] if last is None else [last])]):
             policy, method = policies[k], policies[k].method
             error = policy.score_se * (REFIT_ERROR if k else 1.0)  # the constant is not refitted
