@@ -245,8 +245,14 @@ class SubsetScores:
         if len(whole) < len(content):
             os.truncate(self.path, len(whole))
         for line in lines.splitlines():
-            subset, score, seconds = line.split(",")
-            self.scores[int(subset)], self.seconds[int(subset)] = float(score), float(seconds)
+            try:
+                subset, score, seconds = line.split(",")
+                self.scores[int(subset)], self.seconds[int(subset)] = float(score), float(seconds)
+            except (ValueError, IndexError) as error:
+                raise CheckpointError(
+                    f"{self.path} has a line {line[:60]!r}, which is no subset with its score and "
+                    "seconds. Delete the line, or the file to start again."
+                ) from error
 
     def add(self, subsets, scores, seconds):
         """Store some scores; an interruption leaves a file that can still be read."""
