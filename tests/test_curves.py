@@ -185,4 +185,7 @@ def test_a_schedule_names_its_variables_where_they_have_names():
     assert str(named).splitlines()[-1].split() == ["9", "0.7500", "b,", "c"]
     with pytest.raises(ValueError, match="names must be 3 or more, got 2"):
         ModelSchedule.from_points(*points, "ab")
+    for wrong in ([(0,)], [(0,), (1,), (2,)]):
+        with pytest.raises(ValueError, match="variables must list 2 models"):
+            ModelSchedule.from_points(*points[:2], wrong)
     assert ModelSchedule([0], [0.5], [()], ("a",)).select(1) == (0, 0.5, ())  # a constant

@@ -182,6 +182,8 @@ class ModelSchedule(CostAccuracyCurve):
         """
         kept = pareto_indices(costs, scores)
         variables = list(variables)
+        if len(variables) != len(costs):
+            raise ValueError(f"variables must list {len(costs)} models, got {len(variables)}.")
         return cls(
             np.asarray(costs)[kept],
             np.asarray(scores)[kept],
