@@ -150,11 +150,14 @@ def test_validation_targets_that_are_no_numbers_are_refused_before_the_fit(gap, 
 @pytest.mark.parametrize(
     ("kind", "step"), [(BudgetRFClassifier, "_fit"), (ScheduleCascadeClassifier, "_models")]
 )
-def test_a_misspelt_score_is_refused_before_the_fit(kind, step, monkeypatch):
+def test_a_wrong_score_or_number_of_threads_is_refused_before_the_fit(kind, step, monkeypatch):
     ((X, y), *_), _ = example_data(kind())
     monkeypatch.setattr(kind, step, lambda *_: pytest.fail("models were fitted"))
     with pytest.raises(ValueError, match="scoring"):
         kind(scoring="acuracy").fit(X, y)
+    for wrong in ("all", 1.5, np.nan):
+        with pytest.raises(ParameterError, match="n_jobs must be an integer"):
+            kind(n_jobs=wrong).fit(X, y)
 
 
 @pytest.mark.parametrize("gap", [np.nan, None])

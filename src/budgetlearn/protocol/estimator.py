@@ -237,6 +237,7 @@ class BudgetedEstimator(BaseEstimator):
         If this fails, the estimator is left unchanged.
         """
         check_flags(self)
+        check_number(getattr(self, "n_jobs", None), "n_jobs", integer=True, none=True)
         # Checks are included in `all_or_nothing`, because they already set names and classes.
         with all_or_nothing(self):
             with one_thread(), counting_fits() as count:
