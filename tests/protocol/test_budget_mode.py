@@ -126,13 +126,15 @@ def test_all_methods_take_it(single, table):
         single.predict(X, budget=3, budget_mode="surely")
 
 
-@pytest.mark.parametrize("word", ["no", 1, None])
+@pytest.mark.parametrize("word", ["no", 2, None])
 def test_only_a_truth_value_answers_yes_or_no(word):
-    with pytest.raises(ParameterError, match="fallback must be True or False"):
-        Limits(3, fallback=word)
+    for given in (word, 1):
+        with pytest.raises(ParameterError, match="fallback must be True or False"):
+            Limits(3, fallback=given)
     X, y = np.eye(9), np.arange(9) % 2
     with pytest.raises(ParameterError, match="refit must be True or False"):
         BudgetRFClassifier(refit=word).fit(X, y)
     with pytest.raises(ParameterError, match="bootstrap must be True or False"):
         BudgetRFClassifier(growth=Growth(bootstrap=word)).fit(X, y)
+    BudgetRFClassifier(refit=0).fit(X, y)  # parameters may be numbers, as is usual with verbose=1
     assert Limits(3, fallback=np.True_).fallback

@@ -189,10 +189,12 @@ def estimator_class(cls):
 
 
 def check_flags(estimator):
-    """Raise `ParameterError` if a parameter declared as bool is neither True nor False."""
+    """Raise `ParameterError` if a parameter declared as bool is none of True, False, 1 and 0."""
     for each in fields(estimator):
-        if each.type in (bool, "bool"):
-            check_flag(getattr(estimator, each.name), each.name)
+        value = getattr(estimator, each.name)
+        number = isinstance(value, int) and value in (0, 1)  # as in verbose=1
+        if each.type in (bool, "bool") and not number:
+            check_flag(value, each.name)
 
 
 def documented(estimator):
