@@ -193,6 +193,10 @@ def test_a_study_with_methods_is_not_laid_over_the_default_study():
     # A name alone, or a part of a study without a name, is laid over it.
     for own in ({"study": "own"}, {"datasets": ["wine"]}):
         assert with_defaults(own, ROOT) == COMMON | default | own
+    # But not that of a study whose file was not read.
+    with pytest.raises(ConfigError, match=r"Add --configfile config/studies/smoke\.yaml"):
+        with_defaults({"study": "smoke", "runs": 1}, ROOT)
+    assert with_defaults({"study": "default"}, ROOT) == COMMON | default
 
 
 def test_a_study_without_a_title_is_called_by_its_name():

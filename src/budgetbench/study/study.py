@@ -405,6 +405,12 @@ def with_defaults(config, root):
     folder = Path(root, "config")
     base = read_yaml(folder / "config.yaml")
     if "study" not in config or not config.keys() & {"datasets", "methods"}:
+        name = config.get("study", "default")
+        if name != "default" and (folder / "studies" / f"{name}.yaml").exists():
+            raise ConfigError(
+                f"study={name} names results, but config/studies/{name}.yaml was not read. Add "
+                f"--configfile config/studies/{name}.yaml, or give the default study another name."
+            )
         base = merged(base, read_yaml(folder / "studies" / "default.yaml"))
     if isinstance(config.get("split"), dict) and "per_class" in config["split"]:
         base = base | {"split": None}  # the default's shares must not be merged into it
