@@ -242,6 +242,10 @@ def test_wrong_lengths_are_refused():
         FeatureCosts.of([1, 2], 3)
     with pytest.raises(CostError, match=r"\(n_samples, 2\)"):
         FeatureCosts([1, 2]).total([[True, False, True]])
+    # NumPy takes NaN for True.
+    for price in (FeatureCosts([1, 2]).total, FeatureCosts([1, 2]).marginal):
+        with pytest.raises(CostError, match="True or False for each feature, got NaN"):
+            price(np.array([[1, np.nan]]))
 
 
 @pytest.mark.parametrize("kind", [dict, pd.Series])

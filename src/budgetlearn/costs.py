@@ -25,6 +25,14 @@ _ACQUIRED = PerFeature("acquired", "mark", CostError, table="the prices")
 _CHARGES = PerFeature("group_costs", "charge", CostError, each="group", table="groups")
 
 
+def _marks(acquired):
+    """Return a mask as an array of bool; refuse NaN, which NumPy takes for True."""
+    values = np.asarray(acquired)
+    if values.dtype.kind != "b" and (values != values).any():
+        raise CostError("acquired must be True or False for each feature, got NaN.")
+    return values.astype(bool, copy=False)
+
+
 def spendable(budget):
     """Return the largest sum of prices that a budget pays for."""
     return budget * (1 + _SLACK)
@@ -266,7 +274,7 @@ class FeatureCosts:
         ndarray of shape (n_samples,)
         """
         labels = getattr(acquired, "columns", None)
-        acquired = np.asarray(acquired, dtype=bool)
+        acquired = _marks(acquired)
         if labels is not None:
             acquired = acquired[:, _ACQUIRED.places(labels, self.names, self.n_features)]
         if acquired.ndim != 2 or acquired.shape[1] != self.n_features:
@@ -311,7 +319,7 @@ class FeatureCosts:
 
     def _mask(self, acquired, ndim=1):
         """Return the mask of acquired features as an array in their order."""
-        acquired = np.asarray(_ACQUIRED.in_order(acquired, self.names, self.n_features), dtype=bool)
+        acquired = _marks(_ACQUIRED.in_order(acquired, self.names, self.n_features))
         if acquired.shape[-1:] != self.costs.shape or acquired.ndim > ndim:
             raise CostError(f"acquired must have shape ({self.n_features},), got {acquired.shape}.")
         return acquired

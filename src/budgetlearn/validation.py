@@ -65,6 +65,13 @@ def check_numbers(values, name, *, alone=False, **limits):
     return [check_number(value, name, **limits) for value in array.ravel().tolist()]
 
 
+def check_list(values, name):
+    """Return the values as a list, which must have at least one; a string is none of these."""
+    if isinstance(values, str) or not np.iterable(values) or not (found := list(values)):
+        raise ParameterError(f"{name} must be a list of at least one, got {values!r}.")
+    return found
+
+
 def check_choice(value, name, choices):
     """Return `value` if it is one of the strings in `choices`, else raise `ParameterError`."""
     if not isinstance(value, str) or value not in choices:

@@ -348,10 +348,10 @@ def test_groups_are_acquired_whole(table):
         ({"budget": "two_se"}, "budget"),
         ({"dynamic": "yes"}, "dynamic must be True, False or 'auto'"),
         ({"orders": "cheapest"}, "'boosted_path', 'schedule', 'gain_per_cost'"),
-        ({"orders": []}, "at least one order"),
+        ({"orders": []}, "orders must be a list of at least one, got"),
         ({"orders": [[["x"]]]}, "unknown features: x"),
         ({"estimators": ["forest", "forest"]}, "distinct models"),
-        ({"estimators": []}, "distinct models"),
+        ({"estimators": 5}, "estimators must be a list of at least one, got 5"),
     ],
 )
 def test_what_cannot_be_is_refused(table, parameters, message):

@@ -318,7 +318,7 @@ def test_string_labels_and_pickle():
         ({"feature_costs": -np.ones(12)}, CostError, "finite and >= 0"),
         ({"feature_costs": np.full(12, np.nan)}, CostError, "finite and >= 0"),
         ({"sequences": ["expensive"]}, ValueError, "a sequence must be one of"),
-        ({"sequences": []}, ValueError, "at least one sequence"),
+        ({"sequences": 5}, ValueError, "sequences must be a list of at least one, got 5"),
         ({"sequences": [CostSequence(), "cost"]}, ValueError, "must differ"),
         ({"min_variables": 0}, ValueError, "min_variables must be an integer >= 1"),
         ({"budget": "12"}, ValueError, "budget must be a number >= 0, got '12'"),

@@ -14,7 +14,7 @@ from ..protocol.checked_data import n_classes_of
 from ..protocol.documenting import documented, estimator_class
 from ..protocol.operating_points import refuse_unscored
 from ..protocol.scoring import refuse_unknown_score, score_outcome, stage_scorer, standard_error
-from ..validation import INT32_MAX, ParameterError, check_number, is_flag
+from ..validation import INT32_MAX, ParameterError, check_list, check_number, is_flag
 from . import pool
 from .dynamic import FORESEEN, BayesTrees, Units, foreseen_trace, foresees_class
 from .fixed_order import Answers, Cascade, walk
@@ -145,7 +145,7 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
     def _members(self):
         """Return the kinds of models as a list, each a name or an estimator."""
         one = isinstance(self.estimators, str) or hasattr(self.estimators, "fit")
-        return [self.estimators] if one else list(self.estimators)
+        return [self.estimators] if one else check_list(self.estimators, "estimators")
 
     def _fit(self, train, valid, seeds):
         self._check_parameters(len(train.y))
@@ -393,8 +393,8 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
             each if isinstance(each, str) else f"{type(each).__name__} {place}"
             for place, each in enumerate(self._members())
         ]
-        if not names or len(set(names)) < len(names):
-            raise ParameterError(f"estimators must name one or more distinct models, got {names}.")
+        if len(set(names)) < len(names):
+            raise ParameterError(f"estimators must name distinct models, got {names}.")
         kinds = (as_kind(each, n_classes) for each in self._members())
         kinds = dict(zip(names, kinds, strict=True))
         few = {name: kind for name, kind in kinds.items() if name not in SMOOTH}
@@ -405,7 +405,8 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
 
         The units are a pair: stretches of the order for the fallback, and single acquisitions.
         """
-        orders = [self.orders] if isinstance(self.orders, str) else list(self.orders)
+        orders = [self.orders] if isinstance(self.orders, str) else self.orders
+        orders = check_list(orders, "orders")
         costs, found, units = self.feature_costs_, {}, None
         for place, order in enumerate(orders):
             name = order if isinstance(order, str) else f"own {place}"
@@ -428,8 +429,6 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
             units = units or (Units.of_stages(parts, costs), singles)
             if stages not in found.values():
                 found[name] = stages
-        if not found:
-            raise ParameterError("orders must name at least one order of acquisition, got none.")
         return found, units
 
     def _indices(self, sets):

@@ -26,7 +26,7 @@ from ..per_feature import PerFeature
 from ..protocol.checked_data import checked_examples, words_by_target
 from ..protocol.documenting import estimator_class
 from ..tree.binning import bin_features
-from ..validation import ParameterError, check_number, derive_seed
+from ..validation import ParameterError, check_list, check_number, derive_seed
 from .l1_path import fit_l1_path
 from .schedule_classifier import ScheduleClassifier
 from .sequences import as_sequence
@@ -361,9 +361,7 @@ class ModelScheduleSearch(SubsetSearch):
         self.models_ = [problem.model(variables) for variables in self.schedule_.variables]
 
     def _sequences(self):
-        if isinstance(self.sequences, str) or not len(self.sequences):
-            raise ParameterError(f"sequences needs at least one sequence, got {self.sequences!r}.")
-        sequences = [as_sequence(sequence) for sequence in self.sequences]
+        sequences = [as_sequence(each) for each in check_list(self.sequences, "sequences")]
         names = [sequence.name for sequence in sequences]
         if len(set(names)) < len(names):
             raise ParameterError(f"the names of the sequences must differ, got {names}.")

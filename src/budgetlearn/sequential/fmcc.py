@@ -175,7 +175,9 @@ class MarginClassifier(SequentialClassifier):
     def _fit_codes(self, X, codes, weight, rng):
         check_number(self.n_neighbors, "n_neighbors", low=1, integer=True)
         estimator = self.estimator
-        estimator = make_pipeline(StandardScaler(), LinearSVC()) if estimator is None else estimator
+        if estimator is None:
+            # Solved to rounding errors, so that every processor acquires the same features.
+            estimator = make_pipeline(StandardScaler(), LinearSVC(dual=False, tol=1e-12))
         self._scaler = standardiser(X, weight)
         # Two classes have one score, more classes have one score each against the rest.
         positives = [1] if self.classes_.size == 2 else range(self.classes_.size)
