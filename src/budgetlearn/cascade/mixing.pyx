@@ -4,29 +4,7 @@ import numpy as np
 
 from libc.math cimport exp, isnan, log
 
-
-cdef inline void to_shares(double* scores, Py_ssize_t n) noexcept nogil:
-    """Replace scores by shares ∝ exp(score)."""
-    cdef double top = scores[0], total = 0.0
-    cdef Py_ssize_t k
-    for k in range(1, n):
-        top = max(top, scores[k])  # the same for all, so it cancels; no exp overflows
-    for k in range(n):
-        scores[k] = exp(scores[k] - top)
-        total += scores[k]
-    for k in range(n):
-        scores[k] /= total
-
-
-def softmax(const double[:, :] scores):
-    """Return probabilities ∝ exp(score), by row."""
-    cdef Py_ssize_t row
-    found = np.array(scores, order="C")
-    cdef double[:, ::1] shares = found
-    with nogil:
-        for row in range(shares.shape[0]):
-            to_shares(&shares[row, 0], shares.shape[1])
-    return found
+from ..tree.shares cimport to_shares
 
 
 cdef inline void temper(

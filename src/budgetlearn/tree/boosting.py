@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, softmax
+from scipy.special import expit
 
 from ..fit_counts import count_fit
 from .binning import bin_features
 from .leaf_wise import MOST_ROWS, LeafWise
 from .predictor import ForestPredictor, Tree
+from .shares import softmax
 
 # Minimum distance of class shares from 0 and 1 in the constant that boosting starts from.
 LEAST_SHARE = 1e-15
@@ -99,7 +100,8 @@ class Boosting:
         else:
             # K / (K − 1): K scores have K − 1 degrees of freedom (Friedman 2001, algorithm 6).
             factor = self.n_classes / (self.n_classes - 1) if self.n_classes > 2 else 1.0
-            shares = expit(self.scores) if self.n_classes == 2 else softmax(self.scores, axis=0)
+            two = self.n_classes == 2
+            shares = expit(self.scores) if two else softmax(self.scores.T).T.copy()
             gradients, curvatures = shares - self.targets, factor * shares * (1 - shares)
         if self.weight is not None:
             gradients, curvatures = gradients * self.weight, curvatures * self.weight
@@ -150,7 +152,7 @@ def predictions_of(scores, n_classes):
     if n_classes == 2:
         second = expit(scores)
         return np.hstack([1 - second, second])
-    return softmax(scores, axis=1)
+    return softmax(scores)
 
 
 @dataclass(frozen=True, eq=False)
