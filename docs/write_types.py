@@ -216,7 +216,7 @@ def class_text(cls, shown):
     own = [line for name, line in shown[cls].items() if inherited.get(name) != line]
     listed = ", ".join(written_name(base) for base in bases)
     head = f"class {written_name(cls)}({listed}):" if bases else f"class {written_name(cls)}:"
-    return head + "\n" + textwrap.indent("\n".join(own) or "...", "    ")
+    return head + "\n" + textwrap.indent("\n".join(own), "    ") if own else f"{head} ..."
 
 
 def written_name(cls):
