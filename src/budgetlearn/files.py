@@ -191,10 +191,8 @@ def _cell_text(cell, decimal):
 
 @cache
 def _strict_loader():
-    """Return a YAML loader that raises for repeated keys, and the module yaml.
-
-    The safe loader would silently use the last one. Keys from `<<` may be replaced, as usual.
-    """
+    """Return a YAML loader that raises for repeated keys, and the module yaml."""
+    # The safe loader would silently use the last one. Keys from `<<` may be replaced, as usual.
     with extra("workflow", "reading a configuration"):
         import yaml
 

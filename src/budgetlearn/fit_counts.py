@@ -17,16 +17,13 @@ _open_counts = ContextVar("open counts", default=())
 
 @contextmanager
 def counting_fits():
-    """Yield a list whose sum, after the block, is the number of models trained in it.
-
-    A block in which nothing is counted counts as one model.
-    """
+    """Yield a list whose sum, after the block, is the number of models trained in it."""
     count = []  # a list, because threads can append to it safely
     # Blocks may be nested: each open count gets every model.
     token = _open_counts.set((*_open_counts.get(), count))
     try:
         yield count
-        if not sum(count):
+        if not sum(count):  # a block in which nothing is counted counts as one model
             count_fit()
     finally:
         _open_counts.reset(token)

@@ -19,11 +19,9 @@ _libraries = cache(ThreadpoolController)
 
 
 def one_thread(user_api=None):
-    """Return a context in which linear algebra and OpenMP, or one of them, use one thread.
-
-    In small models, threads mostly wait for each other, which costs several times the processor
-    time of the actual work. `n_jobs` distributes whole models instead.
-    """
+    """Return a context in which linear algebra and OpenMP, or one of them, use one thread."""
+    # In small models, threads mostly wait for each other, which costs several times the processor
+    # time of the actual work. `n_jobs` distributes whole models instead.
     return _libraries().limit(limits=1, user_api=user_api)
 
 
@@ -95,10 +93,7 @@ def threads_ahead(function, items, n_jobs=None):
 
 @contextmanager
 def task_threads(n_jobs=None):
-    """Yield a function `submit(function, *arguments)` that returns a future.
-
-    With one thread, calls are made at once. At the end of the block, waiting calls are cancelled.
-    """
+    """Yield a function `submit(function, *arguments)` that returns a future."""
     n_threads = effective_n_jobs(n_jobs)
     if n_threads == 1:
         yield _call_at_once
@@ -107,7 +102,7 @@ def task_threads(n_jobs=None):
     try:
         yield lambda function, *given: pool.submit(_in_this_context(function), *given)
     finally:
-        pool.shutdown(cancel_futures=True)
+        pool.shutdown(cancel_futures=True)  # also of calls that wait
 
 
 def _in_this_context(function):

@@ -23,11 +23,9 @@ LOG_DECADES = 2.0  # the logarithmic axis starts at a hundredth of the full cost
 
 
 def never_undercut(costs):
-    """Return the indices of the points of a schedule that cost less than every later one.
-
-    A schedule is ordered by validation costs; test costs may have another order. As a budget buys
-    the last model that it affords, a model that costs no less than a later one is never used.
-    """
+    """Return the indices of the points of a schedule that cost less than every later one."""
+    # A schedule is ordered by validation costs; test costs may have another order. As a budget buys
+    # the last model that it affords, a model that costs no less than a later one is never used.
     cheapest_later = np.minimum.accumulate(np.append(costs, np.inf)[:0:-1])[::-1]
     return np.flatnonzero(costs < cheapest_later)
 

@@ -66,15 +66,13 @@ class Ranking:
 
 
 def ranking_of(summary, methods):
-    """Rank methods by their mean AUP on test data in `summary_table`.
-
-    Only the cases with the most methods are ranked, as ranks among fewer methods differ in meaning.
-    """
+    """Rank methods by their mean AUP on test data in `summary_table`."""
     rivals = summary[summary["method"].isin(methods)]
     # Rounded, so that rounding errors do not decide ranks.
     means = rivals.pivot_table(index=CASE, columns="method", values="mean_test").round(12)
     # A case is missing in the table if the constant failed in every run.
     n_rivals = rivals.groupby(CASE).size().reindex(means.index)
+    # Only the cases with the most methods count, as ranks among fewer methods differ in meaning.
     means = means[means.index.isin(n_rivals.index[n_rivals == n_rivals.max()])]
     # With data sets of two tasks, few methods have all cases: the most frequent set decides.
     if means.notna().all().sum() < 2 < means.shape[1]:
@@ -118,13 +116,10 @@ def winners(ranks):
 
 
 def survives_leaving_one_out(table, methods):
-    """Return {horizon: whether the same methods stay first without any one data set}.
-
-    All are True if only one data set is ranked.
-    """
+    """Return {horizon: whether the same methods stay first without any one data set}."""
     # A data set is left out with all kinds of its costs, as they share rows and splits.
     datasets = ranking_of(table[table["horizon"] == "100 %"], methods).ranks.index
-    left = datasets if len(datasets) > 1 else []
+    left = datasets if len(datasets) > 1 else []  # with a single one, all are True
     without = [winners(horizon_ranks(table[table["dataset"] != d], methods)) for d in left]
     return {
         horizon: all(set(w.get(horizon, ())) == set(first) for w in without)

@@ -34,10 +34,8 @@ def budget_kinds(points):
 
 
 def at_most(points):
-    """Return the points with the cost of their most expensive example.
-
-    Under a hard budget a model may be used only if no example exceeds the budget.
-    """
+    """Return the points with the cost of their most expensive example."""
+    # Under a hard budget a model may be used only if no example exceeds the budget.
     # A model that acquires nothing has share 0, even if the full cost is unknown.
     share = (points["cost_max"] / full_costs(points)).mask(points["cost_max"] == 0, 0.0)
     # The columns keep their names, so that schedules and areas work unchanged.
@@ -165,12 +163,10 @@ class _Chooser:
         return min(within, key=lambda one: round(one.paid.mean(), 12))
 
     def _error(self, differences):
-        """Return the standard error of mean differences over runs that share examples.
-
-        The spread over runs is the median of all, as few runs estimate each poorly; 0 of one run.
-        """
+        """Return the standard error of mean differences over runs that share examples."""
         if not differences or len(differences[0]) < 2:
             return 0.0
+        # The median spread over runs of all differences, as few runs estimate each poorly.
         spread = np.median(np.var(differences, axis=1, ddof=1))
         return np.sqrt(spread * (1 / len(differences[0]) + self.ratio))
 

@@ -104,10 +104,7 @@ def published_table(values, printed, stand_ins):
 
 
 class OurValues:
-    """Our values of printed quantities, one for each completed run.
-
-    `areas` is a function that returns the table of areas, as few printed tables need it.
-    """
+    """Our values of printed quantities, one for each completed run."""
 
     def __init__(self, points, areas):
         points = check_points(points)
@@ -118,6 +115,7 @@ class OurValues:
         self.settings = good["setting"].map(parse_setting).to_dict()
         known = {name: q.value for name, q in QUANTITIES.items() if q.value}
         self.points = good.eval("\n".join(f"{name} = {value}" for name, value in known.items()))
+        # A function that returns the table of areas, as few printed tables need it.
         self.areas = cache(areas)
         # Grouped once, as hundreds of numbers belong to few cells.
         columns = dict.fromkeys([*GROUP, "run", "n_features", "valid_cost", *known])
@@ -153,10 +151,8 @@ def _rows(frame, where):
 
 
 def paper_areas(points, dataset, costs, method):
-    """Return the third reading of a method's area, for each run with results of every member.
-
-    The members replace msB, whose own points are already compressed as a union on validation data.
-    """
+    """Return the third reading of a method's area, for each run with results of every member."""
+    # They replace msB, whose own points are already compressed as a union on validation data.
     members = MEMBERS.get(method, (method,))
     case = of_case(points, dataset, costs)
     runs = case[case["method"].isin(members)].groupby("run")
@@ -169,11 +165,9 @@ def paper_areas(points, dataset, costs, method):
 
 
 def right_end_area(costs, scores):
-    """Return the area of rectangles that reach from each point to the next cheaper one.
-
-    Below the cheapest and above the most expensive model, that model's own score counts.
-    """
+    """Return the area of rectangles that reach from each point to the next cheaper one."""
     kept = pareto_indices(costs, scores)
+    # Below the cheapest and above the most expensive model, that model's own score counts.
     edges = np.concatenate(([0.0], costs[kept]))
     edges[-1] = 1.0
     return float(np.diff(edges) @ scores[kept])
@@ -348,11 +342,9 @@ def with_outcomes(numbers, impossible):
 
 
 def counted_once(numbers, readings):
-    """Return the rows of printed numbers that count, each number once.
-
-    Quantities in `readings`, other readings of a number that counts, are omitted, and repetitions
-    in other tables: the same mean and spread for the same data set, method and node budget.
-    """
+    """Return the rows of printed numbers that count, each number once."""
+    # Without `readings`, other readings of a number that counts, and repetitions in other tables:
+    # the same mean and spread for the same data set, method and node budget.
     own = numbers[~numbers["quantity"].isin(readings)]
     budget = own["setting"].str.extract(r"budget_percent=([\d.]+)", expand=False).fillna("")
     # Without a printed spread equal values may be different numbers.

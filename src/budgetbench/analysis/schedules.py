@@ -27,10 +27,8 @@ def of_case(frame, dataset, costs):
 
 
 def check_points(points):
-    """Return valid `points`, sorted by run and stage.
-
-    Sorting makes all results independent of the order of files, to the last bit.
-    """
+    """Return valid `points`, sorted by run and stage."""
+    # Sorted, so that results do not depend on the order of files, to the last bit.
     points = points.sort_values([*RUN, "stage"], ignore_index=True)
     repeated = points[points.duplicated([*RUN, "stage"])]
     if len(repeated):

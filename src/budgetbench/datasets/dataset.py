@@ -315,11 +315,9 @@ def _cut(order, counts):
 
 
 def _stratified(dataset, counts, rng):
-    """Cut the rows in an order in which the classes are spread evenly.
-
-    The k-th of the n rows of a class, in random order, gets the position (k + 1/2) / n. So every
-    part has its share of each class, up to one row, and exactly the required size.
-    """
+    """Cut the rows in an order in which the classes are spread evenly."""
+    # The k-th of the n rows of a class, in random order, gets the position (k + 1/2) / n. So every
+    # part has its share of each class, up to one row, and exactly the required size.
     y, n_samples = dataset.y, dataset.n_samples
     shuffled = rng.permutation(n_samples)
     # Stable sorting of shuffled rows: random within each class.

@@ -34,20 +34,16 @@ def gaussian_mixture(n_samples, seed, correlation=0.3, separation=0.85):
 
 
 def friedman1(n_samples, seed, noise=1.0):
-    """Draw Friedman's first function: five useful and five useless features, uniform on [0, 1].
-
-    The noise has standard deviation 1 in the GIF paper.
-    """
+    """Draw Friedman's first function: five useful and five useless features, uniform on [0, 1]."""
+    # By default the GIF paper's noise, of standard deviation 1.
     from sklearn.datasets import make_friedman1  # here, as planning does not need scikit-learn
 
     return make_friedman1(n_samples, n_features=10, noise=noise, random_state=seed)
 
 
 def hwang_f5(n_samples, seed, noise=0.25):
-    """Draw the "complicated interaction" function of Hwang et al. (1994), with unit variance.
-
-    The default noise is the standard deviation used by Hwang et al.
-    """
+    """Draw the "complicated interaction" function of Hwang et al. (1994), with unit variance."""
+    # By default with their noise, of standard deviation 0.25.
     rng = np.random.default_rng(seed)
     X = rng.random((n_samples, 2))
     x1, x2 = X.T
@@ -64,11 +60,9 @@ def hwang_simple(n_samples, seed, noise=0.25):
 
 
 def ringnorm(n_samples, seed):
-    """Draw Breiman's Ringnorm: a wide Gaussian around a narrow one, d = 20.
-
-    Class 0 has mean 0 and variance 4. Class 1 has mean a in each dimension and variance 1, with a =
-    2/√20, which gives the error rates of the GIF paper.
-    """
+    """Draw Breiman's Ringnorm: a wide Gaussian around a narrow one, d = 20."""
+    # Class 0 has mean 0 and variance 4. Class 1 has mean a in each dimension and variance 1, with
+    # a = 2/√20, which gives the error rates of the GIF paper.
     rng = np.random.default_rng(seed)
     y = rng.integers(2, size=n_samples)
     narrow = (y == 1)[:, None]
@@ -85,11 +79,9 @@ def twonorm(n_samples, seed):
 
 
 def hastie(n_samples, seed):
-    """Draw ten Gaussian features; class 1 is outside the sphere that contains half the mass.
-
-    From example 10.2 of Hastie, Tibshirani and Friedman: in class 1 the squared radius exceeds
-    9.34, the median of a chi-square distribution with ten degrees of freedom.
-    """
+    """Draw ten Gaussian features; class 1 is outside the sphere that contains half the mass."""
+    # From example 10.2 of Hastie, Tibshirani and Friedman: in class 1 the squared radius exceeds
+    # 9.34, the median of a chi-square distribution with ten degrees of freedom.
     X = np.random.default_rng(seed).standard_normal((n_samples, 10))
     return X, ((X**2).sum(axis=1) > 9.34).astype(np.intp)
 
@@ -111,10 +103,8 @@ def waveform(n_samples, seed, n_noise=19):
 
 
 def madelon_like(n_samples, seed):
-    """Draw data like Madelon: 500 features, of which 20 are informative and 50 redundant.
-
-    4400 samples and seed 42 are the recipe of the GIF paper's Madelon.
-    """
+    """Draw data like Madelon: 500 features, of which 20 are informative and 50 redundant."""
+    # 4400 samples and seed 42 are the recipe of the GIF paper's Madelon.
     from sklearn.datasets import make_classification
 
     return make_classification(
@@ -176,10 +166,8 @@ def cube_nm(n_samples, seed, noise=0.3, context_noise=0.1):
 
 
 def indicator(n_samples, seed):
-    """Draw the index of the coin that is the label, these eight fair coins, and eleven others.
-
-    Two features suffice for every row: the index and its coin. The index alone is uninformative.
-    """
+    """Draw the index of the coin that is the label, these eight fair coins, and eleven others."""
+    # Two features suffice for every row: the index and its coin. The index alone is uninformative.
     rng = np.random.default_rng(seed)
     name = rng.integers(8, size=n_samples)
     coins = rng.integers(2, size=(n_samples, 19))
@@ -210,11 +198,9 @@ def read_embedded(name):
 
 
 def yahoo_costs():
-    """Return 519 fixed prices, in the numbers that the paper has for its seven price classes.
-
-    The price of each feature is not public, so their order is random.
-    """
+    """Return 519 fixed prices, in the numbers that the paper has for its seven price classes."""
     prices = np.repeat(list(PRICE_CLASSES), list(PRICE_CLASSES.values()))
+    # The price of each feature is not public, so their order is random.
     return FeatureCosts(np.random.default_rng(519).permutation(prices))
 
 

@@ -192,10 +192,8 @@ def failed_row(method, run, status, rows=()):
 
 
 def resumable_run(method, spec, run, folder, code, n_jobs=1, **limits):
-    """Run a method in a separate process, with the limits of `isolated`, and return its rows.
-
-    `ExhaustiveSearch` keeps its progress in `checkpoint_file`, in the end renamed to `<run>.csv`.
-    """
+    """Run a method in a separate process, with the limits of `isolated`, and return its rows."""
+    # `ExhaustiveSearch` keeps its progress there.
     unfinished = checkpoint_file(folder, spec, run, code)
     rows, problem = in_own_process(run_method, method, spec, run, n_jobs, unfinished, **limits)
     if problem is not None:

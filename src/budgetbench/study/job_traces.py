@@ -157,10 +157,8 @@ def _kept(job):
 
 
 def minutes_for(study, n_runs, folder):
-    """Return the minutes to ask a cluster for, for a job of `n_runs` runs.
-
-    A run gets `SPARE` times the slowest that Snakemake timed in `folder`, up to the study's limit.
-    """
+    """Return the minutes to ask a cluster for, for a job of `n_runs` runs."""
+    # A run gets `SPARE` times the slowest that Snakemake timed, up to the study's limit.
     took = []
     for path in Path(folder).glob("*.tsv"):
         # An earlier, larger study leaves files of other runs, and a full disk empty files.

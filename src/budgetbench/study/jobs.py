@@ -65,12 +65,10 @@ def load_runs(files, wildcards, study_seed):
 
 
 def limits_of(job):
-    """Return the `time_limit` and `memory_limit` of each run of a method.
-
-    In a cluster job, a run may use at most the job's memory without Snakemake's. A run over the
-    limit then ends as a row before the cluster kills the job.
-    """
+    """Return the `time_limit` and `memory_limit` of each run of a method."""
     limits = {limit: job.config[limit] for limit in LIMITS.values()}
+    # In a cluster job, a run may use at most the job's memory without Snakemake's. A run over the
+    # limit then ends as a row before the cluster kills the job.
     room = _room(job)
     if room is not None:
         limits["memory_limit"] = min(room, limits["memory_limit"] or room)

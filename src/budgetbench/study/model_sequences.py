@@ -45,11 +45,9 @@ def _importance(method, spec, run, n_jobs):
 
 
 def sequence_points(method, spec, sequence, run, importance, n_jobs=1, **limits):
-    """Return the operating points of one sequence's schedule, and a frame of all visited models.
-
-    Only models in a sequence's own schedule can be in msB's: a model that is beaten by a cheaper
-    one of its own sequence is beaten in the union as well. `importance` is an `importance_table`.
-    """
+    """Return the operating points of one sequence's schedule, and a frame of all visited models."""
+    # Only models in a sequence's own schedule can be in msB's: a model that is beaten by a cheaper
+    # one of its own sequence is beaten in the union as well.
     entries = {sequence_name(entry): entry for entry in spec["parameters"]["sequences"]}
     part = importance[importance["run"] == run.number].sort_values("variable")
     status = part["status"].iloc[0]

@@ -42,11 +42,7 @@ class Run:
 
 
 def draw_splits(dataset, runs, study_seed, sizes):
-    """Return a frame with a column for each run: the part of each row, -1 to 2, as int8.
-
-    The parts are 0 train, 1 validation, 2 test and -1 none. Operating points are chosen on
-    validation data, so if `sizes` has no validation part, a tenth of the training rows becomes one.
-    """
+    """Return a frame with a column for each run: the part of each row, as from `split`."""
     return pd.DataFrame({str(run): _draw_split(dataset, run, study_seed, sizes) for run in runs})
 
 
@@ -54,6 +50,7 @@ def _draw_split(dataset, run, study_seed, sizes):
     part = split(dataset, derive_seed(study_seed, dataset.id, run, "split"), sizes)
     if (part == VALID).any():
         return part
+    # Operating points are chosen on validation data, so a tenth of the training rows becomes that.
     rows = np.flatnonzero(part == TRAIN)
     seed = derive_seed(study_seed, dataset.id, run, "validation")
     part[rows] = split(dataset.take(rows), seed, (1 - HELD_OUT, HELD_OUT, 0))
@@ -104,23 +101,19 @@ def profiles_of(table, names):
 
 
 def ratio_of_test_rows(dataset, study):
-    """Return the ratio of test rows to the rows that a model trains on.
-
-    For methods that always train on validation rows too, it is too high, and intervals too wide.
-    """
+    """Return the ratio of test rows to the rows that a model trains on."""
+    # For methods that always train on validation rows too, it is too high, and intervals too wide.
     part = _draw_split(dataset, 0, study.seed, study.sizes(dataset.id))
     trained = (part == TRAIN) | (study.config.get("refit", False) & (part == VALID))
     return float((part == TEST).sum() / trained.sum())
 
 
 def choosing_rows(dataset, study_seed):
-    """Return a mask of the half of the rows that choose between methods when they are test data.
-
-    `budgetbench.analysis.recommendations` explains why. Rows of one group stay together.
-    """
-    # Independent of the run, so that no row chooses in one run and evaluates the choice in another.
+    """Return a mask of the half of the rows that choose between methods when they are test data."""
+    # For the reason see `budgetbench.analysis.recommendations`. Independent of the run, so that no
+    # row chooses in one run and evaluates the choice in another.
     random = np.random.default_rng(derive_seed(study_seed, dataset.id, "choosing rows"))
-    if dataset.groups is not None:
+    if dataset.groups is not None:  # which stay together
         return np.isin(dataset.groups, random.permutation(np.unique(dataset.groups))[::2])
     choosing = np.zeros(len(dataset.y), dtype=bool)
     # Every second row in the order of the target, so both halves have nearly the same classes.

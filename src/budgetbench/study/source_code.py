@@ -151,10 +151,8 @@ def find_classes_in(folder):
 
 
 def check_classes(method, spec):
-    """Refuse a specification with a class that cannot be imported, before any job starts.
-
-    Classes of budgetlearn and installed packages are looked up in the source, others are imported.
-    """
+    """Refuse a specification with a class that cannot be imported, before any job starts."""
+    # Classes of budgetlearn and installed packages are looked up in the source, others imported.
     for name in classes_of(spec):
         if not _is_in_source(name):
             try:

@@ -180,11 +180,9 @@ def differences(fresh, stored, within=0.0):
 
 
 def check_rerun(study, fresh, stored):
-    """Compare the operating points in two files, and return a sentence about the comparison.
-
-    Settings tried after the tries are not compared, as their number depends on the machine's speed.
-    """
+    """Compare the operating points in two files, and return a sentence about the comparison."""
     within = tolerance(records.origins_of(fresh), records.origins_of(stored))
+    # Without settings after the tries, as their number depends on the machine's speed.
     points, earlier = (p[~study.beyond_tries(p)] for p in map(records.read, (fresh, stored)))
     found = differences(points, earlier, within)
     how = f"within {within:g} relative (platforms differ)" if within else "exactly"

@@ -52,12 +52,10 @@ def check_schema(config, schema_path, what):
 
 
 def typed(config, schema_path):
-    """Return settings with text converted to the types of the schema, where possible.
-
-    Snakemake passes values of ``--config`` as text, except numbers. So ``offline=true``,
-    ``time_limit=null``, ``datasets=wine`` and ``datasets=[wine,digits]`` are converted as in a
-    file. Text that cannot be converted stays, and `check_schema` refuses it.
-    """
+    """Return settings with text converted to the types of the schema, where possible."""
+    # Snakemake passes values of `--config` as text, except numbers. So `offline=true`,
+    # `time_limit=null`, `datasets=wine` and `datasets=[wine,digits]` are converted as in a file.
+    # Text that cannot be converted stays, and `check_schema` refuses it.
     schema = read_yaml(schema_path)
     known_keys = {
         key: schema["$defs"][value["$ref"].rpartition("/")[2]] if "$ref" in value else value
@@ -220,10 +218,8 @@ class Study:
 
     @cached_property
     def _planned(self):
-        """The entries of the data sets, with the current hashes of the user's tables.
-
-        Modification times would not do, because a table may be replaced by an older file.
-        """
+        """The entries of the data sets, with the current hashes of the user's tables."""
+        # Modification times would not do, because a table may be replaced by an older file.
         planned = dict(self.datasets)
         for name in planned:
             for table in self.own_table(name):
@@ -360,10 +356,8 @@ class Study:
         return [name for name, spec in self.methods.items() if spec.get("kind", FIT) == kind]
 
     def spec(self, method, dataset):
-        """Return the specification of a method on a data set: with tries its space, else its grid.
-
-        It is a parameter of the jobs, which are run again if anything in it changes.
-        """
+        """Return a method's specification on a data set: with tries its space, else its grid."""
+        # It is a parameter of the jobs, which are run again if anything in it changes.
         own = self.config.get("by_dataset", {}).get(dataset, {}).get("overrides", {})
         spec = merged(self.methods[method], own.get(method, {}))
         tries = self.config.get("tries")

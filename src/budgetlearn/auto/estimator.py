@@ -198,11 +198,9 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
         self.recommended_ = max(k for k, each in enumerate(self.entries_) if each.sure or k == 0)
 
     def _bought(self, entry, policy, stages, comparison):
-        """Return an entry with its model and its cost, or None if the model cannot be used.
-
-        The model of all rows may have no stage within the budget, or acquire nothing. If it costs
-        less than half as much as the models out of fold, their score does not hold for it.
-        """
+        """Return an entry with its model and its cost, or None if the model cannot be used."""
+        # The model of all rows may have no stage within the budget, or acquire nothing. If it costs
+        # less than half as much as the models out of fold, their score does not hold for it.
         model, budget = stages.model, comparison.budgets[policy.place]
         # Within the budget on unseen rows, too, if possible: `predict` chooses by the quoted cost.
         stage = stages.choose(budget, policy.inflation)
@@ -343,10 +341,8 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
 
 
 def _increasing(entries):
-    """Return the entries by cost, without those that score less than a cheaper one.
-
-    The one that acquires everything stays. Of costs closer than `SAME_COST`, only the best stays.
-    """
+    """Return the entries by cost, without those that score less than a cheaper one."""
+    # The one that acquires everything stays. Of costs closer than `SAME_COST`, only the best stays.
     kept, best = [], -np.inf
     # The constant is always first, even if free features predict better.
     constant, *others = entries

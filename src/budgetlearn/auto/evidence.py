@@ -116,10 +116,7 @@ class Comparison:
         ]
 
     def _predicted(self, method, train, out, budgets):
-        """Return predictions and costs of the rows `out`, and the mean cost of the training rows.
-
-        Each of them has an entry for every budget.
-        """
+        """Return predictions and costs of the rows `out`, and mean training costs, by budget."""
         # The constant of all rows, as class shares of folds may give another most frequent class.
         free = np.tile(self.constant, (out.size, 1)), np.zeros(out.size), 0.0
         made, chosen = {None: free}, [None]
@@ -292,11 +289,9 @@ def _better(field, weights, one, other, limit):
 
 
 def optimism(field, seed):
-    """Return the bias of the chosen policy's score at each budget, (n_budgets,).
-
-    The choice is repeated on bootstrap samples. The chosen policies score better on their sample
-    than on all rows, which estimates the bias of choosing on all rows (Efron's bootstrap).
-    """
+    """Return the bias of the chosen policy's score at each budget, (n_budgets,)."""
+    # The choice is repeated on bootstrap samples. The chosen policies score better on their sample
+    # than on all rows, which estimates the bias of choosing on all rows (Efron's bootstrap).
     random, n = np.random.RandomState(seed), field.rows.shape[1]
     means, gains = field.rows.mean(axis=1), []
     for _ in range(N_RESAMPLES):
@@ -307,11 +302,9 @@ def optimism(field, seed):
 
 
 def quoted_scores(field, chosen, bias):
-    """Return the expected scores of the policies chosen for ascending budgets, by policy.
-
-    This is the score out of fold, minus its `bias`, (n_budgets,). Policies that score less
-    than cheaper ones, though not beyond chance, get their common mean (isotonic regression).
-    """
+    """Return the expected scores of the policies chosen for ascending budgets, by policy."""
+    # The score out of fold, minus its `bias`, (n_budgets,). Policies that score less than cheaper
+    # ones, though not beyond chance, get their common mean (isotonic regression).
     first = {policy: place for place, policy in reversed(list(enumerate(chosen)))}
     means, bought = field.rows.mean(axis=1), sorted(filter(None, first), key=first.get)
     scores = np.array([means[policy] - bias[first[policy]] for policy in bought])

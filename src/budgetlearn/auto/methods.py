@@ -100,13 +100,11 @@ class Stages:
             self.costs = model.operating_points_["cost"].to_numpy()
 
     def choose(self, budget, inflation=1.0):
-        """Return the index of the stage for a budget, or None if none is affordable.
-
-        It is the best affordable stage if stages were measured, otherwise the costliest.
-        """
+        """Return the index of the stage for a budget, or None if none is affordable."""
         within = np.flatnonzero(affords(budget, self._unseen(inflation)[1]))
         if not within.size:
             return None
+        # The best affordable stage if stages were measured, otherwise the costliest.
         best = within[self.scores[within] >= self.scores[within].max()]
         # Of equals, the cheapest; on an unmeasured path, the last, which has the most trees.
         return int(best[self.costs[best].argmin()] if self.measured else best[-1])

@@ -276,11 +276,8 @@ class _Growth:
         return -np.log(np.maximum(own, LEAST_CHANCE)).reshape(2, -1).mean(axis=0)
 
     def _best_split(self, rows, parts, leaf, losses):
-        """Return the cut that lowers the losses most, rows and parts of its sides, and the losses.
-
-        Returns None if no cut of the leaf clearly lowers the losses.
-        """
-        here, best, most = rows[leaf], None, 0.0
+        """Return the cut that lowers the losses most, rows and parts of its sides, and losses."""
+        here, best, most = rows[leaf], None, 0.0  # None: no cut clearly lowers the losses
         for place in self._promising(here):
             feature, cut = self._cuts[place]
             above = self._examples.codes[here, feature] > cut

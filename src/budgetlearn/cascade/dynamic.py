@@ -120,10 +120,8 @@ class DynamicWalk:
         self.spent = np.zeros(n_samples)
 
     def choose(self, rows, cap=np.inf):
-        """Return the rows that can acquire something, and the unit that each acquires next.
-
-        The unit has the largest expected gain per price of those that the row's `cap` pays for.
-        """
+        """Return the rows that can acquire something, and the unit that each acquires next."""
+        # The unit with the largest expected gain per price of those that the row's `cap` pays for.
         units = self.order.units
         prices = units.prices(self.owned[rows])
         # The cap is hard: a unit is available only if all of it can be paid.

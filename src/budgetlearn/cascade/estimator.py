@@ -127,10 +127,7 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         return is_flag(self.dynamic) and bool(self.dynamic)
 
     def _label(self, predictions, leaning=None):
-        """Return labels or numbers for predictions, (n_samples, n_outputs).
-
-        Probabilities are first multiplied by `leaning`, (n_classes,).
-        """
+        """Return labels of probabilities multiplied by `leaning`, (n_classes,), or numbers."""
         if not isinstance(self, ClassifierMixin):
             return predictions[:, 0] * self._unit + self._origin
         if leaning is not None:
@@ -241,12 +238,10 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         return pool.above_constant(entries, self._constant(reference, judged, models, seed), share)
 
     def _at_own_cost(self, entries, table):
-        """Return the candidates, those of the dynamic order with the cost of its final trees.
-
-        Trees of the folds learn from fewer examples and so acquire more, by a quarter on small
-        tables. To the simple final trees, training examples cost the same as new ones. A point
-        keeps its cost if another order scores as much for clearly less.
-        """
+        """Return the candidates, those of the dynamic order with the cost of its final trees."""
+        # Trees of the folds learn from fewer examples and so acquire more, by a quarter on small
+        # tables. To the simple final trees, training examples cost the same as new ones. A point
+        # keeps its cost if another order scores as much for clearly less.
         table = table.thinned(MOST_WALKED)
         reader_of = cache(lambda order: order.reader(None, table.X, None))
         others = pool.best_at_each_cost([each for each in entries if each.cascade.name != FORESEEN])

@@ -301,14 +301,12 @@ class CascadeAcquisitions(Acquisitions):
         return self._filled(parts)
 
     def _beyond_stage(self, rows):
-        """Return the predictions of rows that have acquired a part of the next stage.
-
-        Without models for these features, the stage's models, which are better, are mixed with the
-        fallback, which knows more. Its weight is the share of the next stage that is paid for.
-        """
+        """Return the predictions of rows that have acquired a part of the next stage."""
         stage = self._stage[rows[0]]  # all rows have the same stage and the same extra features
         n_known = len(self._cascade.stages[stage]) + self._n_beyond
         features = ascending(self._cascade.stages[stage + 1][:n_known])
+        # Without models for these features, the stage's models, which are better, are mixed with
+        # the fallback, which knows more; its weight is the share of the next stage that is paid.
         if features not in self._models.between:
             fallback = self._models.fallback_model.predict(self._X[rows])
             return (1 - self._share) * self._reader.predict(stage, rows) + self._share * fallback

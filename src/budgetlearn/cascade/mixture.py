@@ -16,10 +16,7 @@ FAR = 1e4
 
 
 def with_temperature(probabilities, temperature):
-    """Return probabilities ∝ p^(1 / T), with p at least FLOOR; T > 1 lowers the confidence.
-
-    `temperature` is a number, or one for each row.
-    """
+    """Return probabilities ∝ p^(1 / T), with p at least FLOOR; one T, or one for each row."""
     probabilities = np.ascontiguousarray(probabilities, dtype=np.float64)
     return tempered(probabilities, np.array(temperature, dtype=np.float64, ndmin=1), FLOOR)
 
@@ -30,11 +27,9 @@ def variance(values, weight=None):
 
 
 def origin_and_unit(values):
-    """Return origin and unit of values, or of each column: trees learn (value - origin) / unit.
-
-    Squares of numbers far from zero lose the digits that differ, and scikit-learn's trees treat
-    variances below 2e-16 and differences below 1e-7 as 0. A power of two as unit scales exactly.
-    """
+    """Return origin and unit of values, or of each column: trees learn (value - origin) / unit."""
+    # Squares of numbers far from zero lose the digits that differ, and scikit-learn's trees treat
+    # variances below 2e-16 and differences below 1e-7 as 0. A power of two as unit scales exactly.
     least, span = values.min(axis=0), np.ptp(values, axis=0)
     return np.where(np.abs(least) > FAR * span, least, 0.0), 2.0 ** np.frexp(span)[1]
 

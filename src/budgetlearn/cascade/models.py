@@ -160,10 +160,8 @@ class Table:
 
 
 def below_all(X):
-    """Return a number below all values of each feature, (n_features,), to code missing ones.
-
-    A single split of a tree can then separate missing values from known ones.
-    """
+    """Return a number below all values of each feature, (n_features,), to code missing ones."""
+    # A single split of a tree can then separate missing values from known ones.
     lowest = np.nanmin(X, axis=0, initial=np.inf)
     lowest = np.where(np.isfinite(lowest), lowest, 0.0)
     # In float32, which trees use, subtracting 1 from a large number does not change it.
@@ -509,10 +507,7 @@ class OnDemand:
 
 
 def models_between(table, kinds, seed, cascades):
-    """Return mixture and models of prefixes that end between two stages, by ascending features.
-
-    The models are of the next stage's kinds, each an `OnDemand`.
-    """
+    """Return mixture and models of prefixes that end between two stages, by ascending features."""
     kinds = {**kinds, "forest": ForestKind(N_TREES_BETWEEN)}
     found = {}
     for cascade in cascades:

@@ -114,13 +114,11 @@ ORDERS = {
 
 
 def ordered_acquisitions(name, table, costs, seed, n_jobs=None):
-    """Return the acquisitions of a named order: tuples of features that are acquired together.
-
-    Features of a single value, or with the values of an earlier one, tell nothing and are left out.
-    """
+    """Return the acquisitions of a named order: tuples of features that are acquired together."""
     found = with_whole_groups(ORDERS[name](table.thinned(MOST_ROWS), costs, seed, n_jobs), costs)
     X = table.without_gaps
-    # Features with the same values have the same number.
+    # Features of a single value, or with the values of an earlier one, tell nothing and are left
+    # out. Those with the same values have the same number.
     numbers = np.unique(X, axis=1, return_inverse=True)[1].ravel()
     single = numbers[np.ptp(X, axis=0) == 0]
     known, telling = set(single.tolist()), []
@@ -135,11 +133,9 @@ def ordered_acquisitions(name, table, costs, seed, n_jobs=None):
 
 
 def with_whole_groups(order, costs):
-    """Cut an order into acquisitions: tuples of features that are acquired together.
-
-    The first member of a cost group comes with all others if their own prices together are at most
-    the group's charge, which is then paid. Otherwise only free members come along.
-    """
+    """Cut an order into acquisitions: tuples of features that are acquired together."""
+    # The first member of a cost group comes with all others if their own prices together are at
+    # most the group's charge, which is then paid. Otherwise only free members come along.
     acquired, acquisitions = np.zeros(costs.n_features, dtype=bool), []
     for feature in order:
         if acquired[feature]:
@@ -177,11 +173,8 @@ def geometric_stages(acquisitions, costs, n_stages):
 
 
 def nested_stages(sets, n_features):
-    """Check a user's nested sets, and return them as tuples in the order of acquisition.
-
-    Features in none of the sets are never acquired.
-    """
-    stages, acquired = [], []
+    """Check a user's nested sets, and return them as tuples in the order of acquisition."""
+    stages, acquired = [], []  # features in none of the sets are never acquired
     for features in sets:
         features = list(features)
         known, flags = set(features), any(map(is_flag, features))

@@ -195,12 +195,10 @@ def class_evidence(trace, table, reference):
 
 
 def expected_accuracy(probabilities, table):
-    """Return the expected accuracy on new rows of the labels of calibrated probabilities.
-
-    The gain over always predicting the most frequent label depends on the rows with another label.
-    If they are few, the observed gain is largely luck, so the gain that the probabilities claim
-    gets more weight.
-    """
+    """Return the expected accuracy on new rows of the labels of calibrated probabilities."""
+    # The gain over always predicting the most frequent label depends on the rows with another
+    # label. If they are few, the observed gain is largely luck, so the gain that the probabilities
+    # claim gets more weight.
     own, usual = probabilities.argmax(axis=1), np.bincount(table.y, table.weight).argmax()
     claimed = table.mean(probabilities.max(axis=1) - probabilities[:, usual])
     seen, error = table.mean_and_error(1.0 * (own == table.y) - (table.y == usual))
@@ -224,12 +222,10 @@ def number_evidence(trace, changes, table, reference):
 
 
 def calibrated_numbers(predictions, table):
-    """Return numbers (n_samples, 1), moved and stretched to the least squared error.
-
-    Trees predict numbers too close to the mean, and overfitted ones too far from it. Squared errors
-    of other predictions are then not the sum of the reference's and of the squared difference from
-    it, and expected scores of early stages are too high or too low.
-    """
+    """Return numbers (n_samples, 1), moved and stretched to the least squared error."""
+    # Trees predict numbers too close to the mean, and overfitted ones too far from it. Squared
+    # errors of other predictions are then not the sum of the reference's and of the squared
+    # difference from it, and expected scores of early stages are too high or too low.
     said = predictions[:, 0] - table.mean(predictions[:, 0])
     spread = table.mean(said**2)
     slope = table.mean(said * table.y) / spread if spread else 1.0
@@ -274,12 +270,10 @@ def candidates(evidence, full_cost):
 
 
 def between(found, evidence, full_cost):
-    """Return candidates that fill the gaps between others.
-
-    For any λ, loss + λ · cost is minimal at a corner of a convex hull, so a budget between two
-    corners would be partly unspent. New candidates lower one threshold of the costlier neighbour:
-    as many examples as the budget requires stop at the stage with the smallest loss.
-    """
+    """Return candidates that fill the gaps between others."""
+    # For any λ, loss + λ · cost is minimal at a corner of a convex hull, so a budget between two
+    # corners would be partly unspent. New candidates lower one threshold of the costlier neighbour:
+    # as many examples as the budget requires stop at the stage with the smallest loss.
     losses, table = evidence.expected_losses, evidence.table
     one = np.ones(losses.shape)
     weight, counted = (one[0] if w is None else w for w in (table.weight, table.counted))
@@ -375,12 +369,10 @@ def cost_of_rows(spent, sizes, counted, groups=None):
 
 
 def best_informed(table, last, stages, share):
-    """Return the reference for all other predictions: `last`, from all features, or a stage's.
-
-    If most features are noise, an earlier stage may predict better than the last one. It becomes
-    the reference if its gain over the constant, times the `share` that a pilot confirms, exceeds
-    the gain of `last` beyond chance.
-    """
+    """Return the reference for all other predictions: `last`, from all features, or a stage's."""
+    # If most features are noise, an earlier stage may predict better than the last one. It becomes
+    # the reference if its gain over the constant, times the `share` that a pilot confirms, exceeds
+    # the gain of `last` beyond chance.
     best = min(stages, key=lambda each: table.mean(table.losses(each)))
     constant = table.calibrated_losses(np.tile(table.constant, (len(table.y), 1)))
     lead = share * (constant - table.losses(best)) - (constant - table.losses(last))
@@ -389,11 +381,9 @@ def best_informed(table, last, stages, share):
 
 
 def above_constant(pool, constant, share=1.0):
-    """Return the constant, and the candidates with a higher expected score than the constant.
-
-    A point that is expected to do worse is not worth any cost. The gains of candidates over the
-    constant are multiplied by `share`, the part that is not a fit to chance.
-    """
+    """Return the constant, and the candidates with a higher expected score than the constant."""
+    # A point that is expected to do worse is not worth any cost. The gains of candidates over the
+    # constant are multiplied by `share`, the part that is not a fit to chance.
     # The R² of a mean is 0, except for rounding.
     least = constant.observed if abs(constant.observed) > ROUNDING else 0.0
 
@@ -422,14 +412,12 @@ def best_at_each_cost(pool):
 
 
 def with_corrections(front, least):
-    """Return points of ascending score with their corrections, still ascending and above `least`.
-
-    Neighbours in the wrong order get their common mean (isotonic regression).
-    """
+    """Return points of ascending score with corrections, still ascending and above `least`."""
     scores, corrections = np.transpose([(each.score, each.correction) for each in front])
     # What is left of a score without the part that surely rises.
     rest, low, high = (each - LEAST_RISE * each for each in (scores, least, 1.0))
-    # As a sum of differences, so that the constant keeps its score to the last bit.
+    # Neighbours in the wrong order get their common mean (isotonic regression). As a sum of
+    # differences, so that the constant keeps its score to the last bit.
     promised = scores + (isotonic_regression(rest + corrections, y_min=low, y_max=high) - rest)
     return [replace(each, score=float(score)) for each, score in zip(front, promised, strict=True)]
 

@@ -174,13 +174,11 @@ class LinearModel:
 
 
 def predicted(scores, centre, sharpness):
-    """Return numbers score + centre, or probabilities ∝ exp(sharpness · (score + centre)).
-
-    Scores or probabilities are rounded to single precision, because the last bits of matrix
-    products vary with the number of rows, and predictions must not. In regression, the centre is
-    added afterwards, as it may be much larger than the scores.
-    """
+    """Return numbers score + centre, or probabilities ∝ exp(sharpness · (score + centre))."""
     found = scores if sharpness is None else softmax(sharpness * (scores + centre))
+    # Scores or probabilities are rounded to single precision, because the last bits of matrix
+    # products vary with the number of rows, and predictions must not. In regression, the centre is
+    # added afterwards, as it may be much larger than the scores.
     found = found.astype(np.float32).astype(np.float64)
     return found + centre if sharpness is None else found
 

@@ -37,10 +37,8 @@ def plus_minus(score, error):
 
 
 def in_words(saved, row):
-    """Return the name of a model's score, a row's score and its score on held-out rows, as text.
-
-    In a sentence, a loss has no minus: "total cost 7.1 ± .3", where tables have "−total cost".
-    """
+    """Return the name of a model's score, a row's score and its score on held-out rows, as text."""
+    # In a sentence, a loss has no minus: "total cost 7.1 ± .3", where tables have "−total cost".
     sign = -1 if saved.score_name.startswith("−") else 1
     found = [plus_minus(sign * row[name], row[f"{name}_se"]) for name in ("score", "test_score")]
     return saved.score_name.removeprefix("−"), *found

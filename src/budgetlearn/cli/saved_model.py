@@ -98,10 +98,8 @@ class SavedModel:
         return self.model.choose(self.limit(budget))
 
     def limit(self, budget=None, max_cost=None):
-        """Return the mean cost on validation data that a budget (by default its own) allows.
-
-        Without a budget, it is that of the schedule's last line. A guaranteed budget allows less.
-        """
+        """Return the mean cost on validation data that a budget (by default its own) allows."""
+        # Without a budget, it is that of the schedule's last line. A guaranteed budget allows less.
         budget = self.budget if budget is None else budget
         if budget is None and "method" not in self.curve:  # `auto` has a recommendation
             # With `max_cost` the model chooses by itself, unless by a stage that was not measured.

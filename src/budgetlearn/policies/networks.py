@@ -17,11 +17,9 @@ BLOCK_ROWS = 2048  # rows evaluated at a time, which bounds the memory
 
 
 class RankCode:
-    """Features as their ranks in the training data, scaled to about unit spread.
+    """Features as their ranks in the training data, scaled to about unit spread."""
 
-    Ranks are robust to long tails, and the mean of each feature is 0.
-    """
-
+    # Ranks are robust to long tails, and the mean of each feature is 0.
     def __init__(self, X):
         self._curves = [_ranks(column) for column in X.T]
 

@@ -84,10 +84,7 @@ def as_number(cell):
 
 
 def refuse_numbers(column):
-    """Raise `DatasetError` if half of the cells, or of the distinct ones, look like numbers.
-
-    Whole numbers are allowed among words that are a quarter of the distinct cells: K, 1, 2, 3.
-    """
+    """Raise `DatasetError` if half of the cells, or of the distinct ones, look like numbers."""
     cells = column.dropna().map(as_word).str.lower()
     different = pd.Series(cells.unique(), dtype=object)
     looks = pd.to_numeric(different, errors="coerce").notna() | different.str.fullmatch(_WRITTEN)
@@ -99,6 +96,7 @@ def refuse_numbers(column):
     # Also by distinct cells, so that a single word in many rows does not hide the numbers.
     if not numbers or max(looks.mean(), cells.isin(numbers).mean()) < 0.5:
         return
+    # Whole numbers are allowed among words that are a quarter of the distinct cells: K, 1, 2, 3.
     words, whole = different[~looks], different[looks].str.fullmatch(r"\d+").all()
     if whole and words.size >= different.size / 4 and words.str.contains(r"\w").all():
         return

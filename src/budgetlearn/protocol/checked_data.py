@@ -216,10 +216,7 @@ class Examples:
         return Examples(self.X[rows], self.y[rows], self.targets[rows], weight, self.given, groups)
 
     def codes_by_target(self, n_classes):
-        """Return, for each column of words, the codes in the order learned from these examples.
-
-        A word without examples is placed at the average target.
-        """
+        """Return, for each column of words, the codes in the order learned from these examples."""
         codes = {}
         for at, ranks in self.given.items():
             known = ~np.isnan(self.X[:, at])
@@ -500,7 +497,7 @@ def target_order(places, targets, weight, n_classes, ranks):
     longest = np.abs(axis).round(9)
     axis = axis * np.sign(axis[np.flatnonzero(longest == longest.max())[-1]])
     # Rounded, so that floating-point errors do not order words with equal targets.
-    score = means @ axis
+    score = means @ axis  # 0, that of the average target, for words without examples
     return np.lexsort((ranks, (score / (np.abs(score).max() or 1.0)).round(12)))
 
 

@@ -232,13 +232,10 @@ class BudgetedEstimator(BaseEstimator):
         return self._learn(X, y, X_val, y_val)
 
     def _learn(self, X, y, X_val, y_val, weight=None, groups=None):
-        """Check the data, fit the estimator, and count the fitted models.
-
-        If this fails, the estimator is left unchanged.
-        """
+        """Check the data, fit the estimator, and count the fitted models."""
         check_flags(self)
         check_number(getattr(self, "n_jobs", None), "n_jobs", integer=True, none=True)
-        # Checks are included in `all_or_nothing`, because they already set names and classes.
+        # A failure leaves the estimator unchanged. Checks already set names and classes.
         with all_or_nothing(self):
             with one_thread(), counting_fits() as count:
                 given = X, y, X_val, y_val, weight, groups

@@ -267,10 +267,8 @@ class Certificate:
 
 
 def hoeffding_bentkus_p(mean, n, limit):
-    """Return the p-value of "the expected loss exceeds `limit`" for n losses in [0, 1].
-
-    It is the smaller of Hoeffding's and Bentkus's bound (Angelopoulos et al., Proposition 4).
-    """
+    """Return the p-value of "the expected loss exceeds `limit`" for n losses in [0, 1]."""
+    # The smaller of Hoeffding's and Bentkus's bound (Angelopoulos et al., Proposition 4).
     # A mean above the limit is no evidence against the hypothesis: the divergence is 0.
     low = min(mean, limit)
     inside = rel_entr(low, limit) + rel_entr(1 - low, 1 - limit)
@@ -280,11 +278,9 @@ def hoeffding_bentkus_p(mean, n, limit):
 
 
 def betting_p(losses, limit, level):
-    """Return the p-value of "the expected loss exceeds `limit`" for losses in [0, 1].
-
-    It is 1 / the most that bets on losses below the limit win. Bets, which suit the `level` of a
-    test, are larger if losses vary little (Bates et al. 2021, arXiv:2101.02703, Proposition 5).
-    """
+    """Return the p-value of "the expected loss exceeds `limit`" for losses in [0, 1]."""
+    # 1 / the most that bets on losses below the limit win. Bets, which suit the `level` of a test,
+    # are larger if losses vary little (Bates et al. 2021, arXiv:2101.02703, Proposition 5).
     # A bet may depend on earlier losses, but the order must not, as in a sorted table.
     losses = np.random.RandomState(0).permutation(losses)
     counts = np.arange(2, losses.size + 2)

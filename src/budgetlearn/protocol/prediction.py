@@ -171,10 +171,8 @@ def acquired_from(estimator, source, n_samples, stage, limits, at_hand=False):
 
 
 def fixed_acquisitions(estimator, n_samples, stage):
-    """Yield the requests of a stage with fixed features, and return its `Outcome`.
-
-    If a feature is refused, the best stage takes over that costs no more and does not need it.
-    """
+    """Yield the requests of a stage with fixed features, and return its `Outcome`."""
+    # If a feature is refused, the best stage takes over that costs no more and does not need it.
     costs, points = np.asarray(estimator.fixed_costs()), known_points(estimator)
     # The last key of lexsort counts first: score, then cost.
     best_first = np.lexsort((points["cost"].to_numpy(), -points["score"].to_numpy()))

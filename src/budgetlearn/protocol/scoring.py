@@ -156,16 +156,14 @@ def score_and_error(estimator, stage, targets, groups=None):
 
 
 def mean_and_error(values, weight=None, groups=None):
-    """Return the weighted mean of values, one for each example, and its standard error.
-
-    Examples of a group may be correlated, so only the sums of whole `groups` are independent.
-    """
+    """Return the weighted mean of values, one for each example, and its standard error."""
     mean = float(np.average(values, weights=weight))
     squares = (values - mean) ** 2
     if groups is None:
         # Kish's effective sample size.
         n = values.size if weight is None else weight.sum() ** 2 / (weight**2).sum()
         return mean, float(np.sqrt(np.average(squares, weights=weight)) / np.sqrt(n))
+    # Examples of a group may be correlated, so only the sums of whole groups are independent.
     added = sums_of_groups((values - mean) * (1.0 if weight is None else weight), groups)
     total = values.size if weight is None else weight.sum()
     # Corrects the bias with few groups; a single group gives no error.
@@ -317,10 +315,8 @@ def stage_scorer(estimator, scoring, stage, y):
 
 
 def area_scorer(chances, second):
-    """Return score(rows, weight=None), the area under the ROC curve; NaN for rows of one class.
-
-    `second` is the mask of the second class. scikit-learn's scorer would sort for each resample.
-    """
+    """Return score(rows, weight=None), the area under the ROC curve; NaN for rows of one class."""
+    # `second` is the mask of the second class. scikit-learn's scorer would sort for each resample.
     place = np.unique(chances, return_inverse=True)[1]
 
     def score(rows, weight=None):

@@ -89,10 +89,8 @@ def _on_ranked(table, ranking):
 
 
 def _over_data_sets(report):
-    """Return one row for each method, with mean models and areas and median seconds, best first.
-
-    Only ranked data sets, and methods that have all of them, count: other means are not comparable.
-    """
+    """Return one row for each method, with mean models and areas and median seconds, best first."""
+    # Only of ranked data sets, and methods that have all of them: other means are not comparable.
     groups = _on_ranked(report.tables["effort"], report.results.ranking).groupby("method")
     means = groups[["default_models", "default_aup", "settings", "models", "aup"]].mean()
     # Medians, as one large data set would dominate a mean of seconds.
@@ -124,10 +122,8 @@ def equal_rows(report):
 
 
 def straw_man_sentences(found, display):
-    """Return a warning about each method that `straw_men` found.
-
-    If no method is above the constant, there is one warning about the data set instead.
-    """
+    """Return a warning about each method that `straw_men` found."""
+    # If no method is above the constant, there is one warning about the data set instead.
     below = found[found["below"] == "constant"]
     counts = below.groupby([*CASE, "n_rivals"])["method"].transform("size")
     nothing = below[(counts == below["n_rivals"]) & (counts > 1)]

@@ -156,11 +156,8 @@ def _read_one(path):
 
 
 def read_reasons(path):
-    """Read the reasons of known deviations, each tested by a variant study, as a list of dicts.
-
-    The head of `resources/published/deviations.yaml` describes the entries.
-    """
-    entries = read_yaml(path) or []
+    """Read the reasons of known deviations, each tested by a variant study, as a list of dicts."""
+    entries = read_yaml(path) or []  # the head of `deviations.yaml` describes them
     for entry in entries:
         # A misspelt key would silently make the entry fit more numbers.
         if not _ENTRY <= entry.keys() <= {*_ENTRY, *_MAY}:
