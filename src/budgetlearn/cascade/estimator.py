@@ -206,10 +206,8 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
             for name, stages in orders.items()
         ]
         # All orders share one reference, so that their losses are comparable.
-        reference = min(
-            (each.predictions[-1] for each in traces),
-            key=lambda last: judged.mean(judged.losses(last)),
-        )
+        last = (each.predictions[-1] for each in traces)
+        reference = min(last, key=lambda found: judged.mean(judged.losses(found)))
         fallback_units, dynamic_units = units
         models.fallback_model = OnDemand(partial(MaskedModel.fit, table, fallback_units, seed))
         if self.dynamic:

@@ -91,16 +91,13 @@ def _price(price):
 
 def _importance(table, features, seed, n_jobs):
     """Return the importance of some features in a forest of these features, above 0."""
-    X, numbers = table.without_gaps[:, features], table.n_classes is None
-    how = {"random_state": seed, "n_jobs": n_jobs}
-    if numbers:
+    X, how = table.without_gaps[:, features], {"random_state": seed, "n_jobs": n_jobs}
+    learned = {"sample_weight": table.weight, "binned": table.codes.take(features)}
+    if table.n_classes is None:
         forest = RandomForestRegressor(n_estimators=N_TREES, min_samples_leaf=5, **how)
+        importance = forest.fit(X, table.y, **learned).feature_importances_
     else:
-        forest = RandomForestClassifier(n_estimators=N_TREES, **how)
-    forest.fit(X, table.y, sample_weight=table.weight, binned=table.codes.take(features))
-    if numbers:
-        importance = forest.feature_importances_
-    else:
+        forest = RandomForestClassifier(n_estimators=N_TREES, **how).fit(X, table.y, **learned)
         importance = oob_permutation_importance(forest, X, table.y, **how)
     # Permutation importance may be 0 or negative; a worth per price must be above 0.
     return np.maximum(importance, 1e-3 * (max(importance.max(), 0.0) or 1.0))

@@ -335,18 +335,10 @@ def _judged(evidence, thresholds, tradeoff):
     score = evidence.best_score - float(table.mean(losses))
     bill = cost_of_rows(spent, sizes, table.counted, table.groups)
     values = {"score": score, "observed": observed, "observed_se": error, **bill}
-    values["correction"] = _correction(evidence, scores, losses)
+    # The reference's predictions are right on average, but not wherever another stage disagrees.
+    added, error = table.mean_and_error(scores - evidence.best_scores + losses)
+    values["correction"] = _trust(table.mean(losses), error) * added
     return Candidate(trace.order, thresholds, float(tradeoff), **values)
-
-
-def _correction(evidence, scores, losses):
-    """Return what true targets add to the expected score, as far as this is not chance.
-
-    The reference's predictions are right on average, but not wherever another stage disagrees.
-    `scores` and `losses` are those of the examples where they stop, (n_samples,).
-    """
-    added, error = evidence.table.mean_and_error(scores - evidence.best_scores + losses)
-    return _trust(evidence.table.mean(losses), error) * added
 
 
 def _trust(claimed, error):
@@ -387,19 +379,11 @@ def above_constant(pool, constant, share=1.0):
     # The R² of a mean is 0, except for rounding.
     least = constant.observed if abs(constant.observed) > ROUNDING else 0.0
 
-    def promised(score):
-        return least + share * (score - least)
+    def promised(each):
+        score, observed = (least + share * (x - least) for x in (each.score, each.observed))
+        return replace(each, score=score, observed=observed, correction=share * each.correction)
 
-    better = [
-        replace(
-            each,
-            score=promised(each.score),
-            correction=share * each.correction,
-            observed=promised(each.observed),
-        )
-        for each in pool
-        if share > 0 and each.score > least
-    ]
+    better = [promised(each) for each in pool if share > 0 and each.score > least]
     return [replace(constant, score=least, correction=0.0, observed=least), *better]
 
 
