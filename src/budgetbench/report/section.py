@@ -143,13 +143,8 @@ def template_environment():
     # The page and the sections, then the head and style, which are shared with the model page.
     folders = {"budgetbench.report": ["templates", "sections"], "budgetlearn.cli": ["templates"]}
     loaders = [PackageLoader(name, path) for name, paths in folders.items() for path in paths]
-    environment = Environment(
-        loader=ChoiceLoader(loaders),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    loader, blocks = ChoiceLoader(loaders), {"trim_blocks": True, "lstrip_blocks": True}
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, **blocks)
     environment.filters |= {"as_text": as_text, "counted": counted, "first_upper": first_upper}
     environment.globals["m"] = environment.get_template("macros.html.j2").module
     return environment

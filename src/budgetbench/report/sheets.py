@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pandas as pd
 
+from budgetlearn.costs import COLUMNS
+
 from ..analysis.schedules import of_case
 from ..datasets.dataset import Dataset
 from ..study.provenance import scoring_of
 from ..study.records import read_costs
 from .labels import DataSheet
-
-PRICE_COLUMNS = ["dataset", "costs", "run", "feature", "cost", "group", "group_cost"]
 
 
 def read_sheets(study, paths, sources):
@@ -44,7 +44,8 @@ def price_table(paths):
         read_costs(path).assign(dataset=path.parts[-3], costs=path.parts[-2])
         for path in map(Path, paths)
     ]
-    return pd.concat(frames, ignore_index=True).reindex(columns=PRICE_COLUMNS)
+    columns = ["dataset", "costs", "run", *COLUMNS]
+    return pd.concat(frames, ignore_index=True).reindex(columns=columns)
 
 
 def prices_of(prices, dataset, costs, run):

@@ -153,29 +153,24 @@ class Downloads(Section):
         return [part(name, FILE) for name in texts()[FILE]]
 
     def files(self, report):
+        import pyarrow as pa  # here, to keep planning a report fast
+        from pyarrow import csv
+
         # The rates are arrays, which have no place in a csv file.
         points = report.results.points.drop(columns="acquisition_rates", errors="ignore")
         tables = {**report.tables, "points": points}
         schema = json.dumps(schema_of(tables), indent=1, ensure_ascii=False)
-        return {"points.csv.gz": _packed(points), "schema.json": f"{schema}\n".encode()}
+        content = io.BytesIO()
+        # Not by pandas, which takes a minute. Without a time stamp: equal points give equal bytes.
+        with gzip.GzipFile(fileobj=content, mode="wb", compresslevel=6, mtime=0) as packed:
+            csv.write_csv(pa.Table.from_pandas(points, preserve_index=False), packed)
+        return {"points.csv.gz": content.getvalue(), "schema.json": f"{schema}\n".encode()}
 
     def context(self, report):
         from . import sections_of  # here: this package imports its modules
 
         parts = [part for section in sections_of(self.study) for part in section.parts]
         return {"rows": [[{"file": p.path}, {"text": p.caption, "kind": "long"}] for p in parts]}
-
-
-def _packed(frame):
-    """Return a frame as compressed csv; pyarrow writes it, as pandas takes a minute."""
-    import pyarrow as pa  # here, to keep planning a report fast
-    from pyarrow import csv
-
-    content = io.BytesIO()
-    # Without a time stamp, so that equal points give equal bytes.
-    with gzip.GzipFile(fileobj=content, mode="wb", compresslevel=6, mtime=0) as packed:
-        csv.write_csv(pa.Table.from_pandas(frame, preserve_index=False), packed)
-    return content.getvalue()
 
 
 def schema_of(tables):
