@@ -97,12 +97,9 @@ def _tell_windows_1252(path, chunk):
             "Save it as UTF-8."
         ) from error
     word = next(iter(_WORD.findall(text)), "")
-    warnings.warn(
-        f"{path.name} is not UTF-8 and is read as Windows-1252 (Latin-1), for example {word!r}. If "
-        "that looks wrong, save it as UTF-8.",
-        BudgetlearnWarning,
-        stacklevel=3,
-    )
+    text = f"{path.name} is not UTF-8 and is read as Windows-1252 (Latin-1), for example {word!r}."
+    text = f"{text} If that looks wrong, save it as UTF-8."
+    warnings.warn(text, BudgetlearnWarning, stacklevel=3)
 
 
 def separator_of(header):
@@ -166,11 +163,8 @@ def _sheet(openpyxl, path, values):
             formulas += [(number, at) for at, cell in enumerate(row) if cell.data_type == "f"]
         names = book.sheetnames
     if len(names) > 1 and not values:
-        warnings.warn(
-            f"{path.name} has {len(names)} sheets: the first one, {names[0]!r}, is read.",
-            BudgetlearnWarning,
-            stacklevel=3,
-        )
+        text = f"{path.name} has {len(names)} sheets: the first one, {names[0]!r}, is read."
+        warnings.warn(text, BudgetlearnWarning, stacklevel=3)
     return rows, formulas
 
 

@@ -182,11 +182,8 @@ def check_untouched_cells(model, X):
     acquired, predicted = model.acquired_features(X), model.predict(X)
     for poison in POISONS:
         poisoned = np.where(acquired, X, poison)
-        np.testing.assert_array_equal(
-            model.predict(poisoned),
-            predicted,
-            f"predictions depend on cells not acquired ({poison})",
-        )
+        said = f"predictions depend on cells not acquired ({poison})"
+        np.testing.assert_array_equal(model.predict(poisoned), predicted, said)
         np.testing.assert_array_equal(model.acquired_features(poisoned), acquired)
     if acquired.any():  # the training data had no missing values
         row, feature = np.argwhere(acquired)[0]

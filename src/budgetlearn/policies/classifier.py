@@ -128,13 +128,9 @@ class PolicyClassifier(ClassifierMixin, BudgetedEstimator):
         for index, limit in zip(which, limits, strict=True):
             acquired = walk.until(*limit)
             probabilities = self._probabilities(walk.known, acquired)
-            yield Stage(
-                self.stage_settings_[index],
-                self.classes_[probabilities.argmax(axis=1)],
-                probabilities,
-                acquired,
-                estimate=probabilities.max(axis=1),
-            )
+            output, sure = self.classes_[probabilities.argmax(axis=1)], probabilities.max(axis=1)
+            setting = self.stage_settings_[index]
+            yield Stage(setting, output, probabilities, acquired, estimate=sure)
 
     def _probabilities(self, known, acquired):
         return softmax(evaluate(self._predictor, np.where(acquired, known, 0.0), acquired), axis=1)
