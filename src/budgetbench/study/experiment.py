@@ -117,11 +117,9 @@ def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
         for row in rows:
             yield {**identity(method, run, stage, number), **known, **row}
             stage += 1
-    log.info(
-        "%s on %s, %s costs, run %d: %d operating points, %s, %.1f s",
-        *(method, run.dataset, run.costs_kind, run.number, stage, status),
-        time.perf_counter() - start,
-    )
+    told = method, run.dataset, run.costs_kind, run.number, stage, status
+    text = "%s on %s, %s costs, run %d: %d operating points, %s, %.1f s"
+    log.info(text, *told, time.perf_counter() - start)
 
 
 def _points_of(model, spec, run, setting):

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 
-from budgetlearn.costs import FeatureCosts, profile_of, random_costs
+from budgetlearn.costs import COLUMNS, FeatureCosts, profile_of, random_costs
 from budgetlearn.exceptions import CostError, DatasetError
 from budgetlearn.per_feature import PerFeature
 from budgetlearn.validation import derive_seed
@@ -70,9 +70,7 @@ def draw_costs(dataset, kind, runs, study_seed, given=None):
         drawn = random_costs(len(names), seed).costs if kind == "random" else 1.0
         frame = given if kind == "given" else pd.DataFrame({"feature": names, "cost": drawn})
         frames.append(frame.assign(run=run))
-    table = pd.concat(frames, ignore_index=True).reindex(
-        columns=["run", "feature", "cost", "group", "group_cost"]
-    )
+    table = pd.concat(frames, ignore_index=True).reindex(columns=["run", *COLUMNS])
     profiles_of(table, names)  # raises for invalid prices here, before any fit
     return table
 
