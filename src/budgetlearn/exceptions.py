@@ -61,16 +61,13 @@ class MissingExtraError(BudgetlearnError, ImportError):
 
 @contextmanager
 def extra(name, user):
-    """Turn a failing import into a `MissingExtraError`, which names `user` and the extra `name`.
-
-    None: the package belongs to no extra.
-    """
+    """Turn a failing import into a `MissingExtraError`, which names `user` and the extra `name`."""
     try:
         yield
     except ModuleNotFoundError as error:
         if str(error.name).partition(".")[0] == __package__:  # a bug in this package
             raise
-        wanted = f"'budgetlearn[{name}]'" if name else error.name
+        wanted = f"'budgetlearn[{name}]'" if name else error.name  # None: it is in no extra
         raise MissingExtraError(
             f"{user} needs the package {error.name!r}, which is not installed. Install it with: "
             f"pip install {wanted}"

@@ -118,10 +118,8 @@ def is_workbook(path):
 
 
 def workbook_as_csv(path, decimal="."):
-    """Return the first sheet of an .xlsx workbook as csv, to be read like other tables.
-
-    Line numbers are row numbers; the first row that is not empty has the names.
-    """
+    """Return the first sheet of an .xlsx workbook as csv, to be read like other tables."""
+    # Line numbers are row numbers; the first row that is not empty has the names.
     with extra("tables", "reading an .xlsx workbook"):
         import openpyxl
     rows, formulas = _sheet(openpyxl, path, values=False)

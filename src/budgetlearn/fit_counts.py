@@ -42,12 +42,10 @@ def fit_counted(model, *data, **options):
 
 
 def fit_weighed(model, X, y, weight=None, **options):
-    """Fit an estimator to weighted examples (None: equal weights), count it and return it.
-
-    In a pipeline, the last step gets the weights. Raises `ParameterError` if `fit` takes none.
-    """
+    """Fit an estimator to weighted examples (None: equal weights), count it and return it."""
     if weight is None:
         return fit_counted(model, X, y, **options)
+    # In a pipeline, the last step gets the weights.
     name, taker = model.steps[-1] if isinstance(model, Pipeline) else ("", model)
     if not has_fit_parameter(taker, "sample_weight"):
         raise ParameterError(

@@ -46,14 +46,12 @@ def difference_table(areas, methods, reference, ratios, bounded=()):
 
 
 def overall_table(differences):
-    """Return each method's mean difference over data sets with its interval, the best first.
-
-    Each data set, with all kinds of its costs, is one observation of a t test, so the interval is
-    about data sets like these. It is NaN with fewer than `FEWEST_CASES` data sets. A win or a loss
-    is an interval in `differences` that excludes 0; the other intervals are ties.
-    """
+    """Return each method's mean difference over data sets with its interval, the best first."""
     from scipy import stats  # here, to keep planning a report fast
 
+    # Each data set, with all kinds of its costs, is one observation of a t test, so the interval is
+    # about data sets like these. It is NaN with fewer than `FEWEST_CASES` data sets. A win or a
+    # loss is an interval in `differences` that excludes 0; the other intervals are ties.
     rows = []
     for method, own in differences.groupby("method", sort=False):
         mean, cases = own["mean"].mean(), own.groupby("dataset")["mean"].agg(["sum", "size"])

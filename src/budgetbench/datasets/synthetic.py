@@ -16,13 +16,11 @@ _BLOCK = 1 << 15  # rows drawn at a time, to avoid a second table in memory
 
 
 def gaussian_mixture(n_samples, seed, correlation=0.3, separation=0.85):
-    """Draw from four Gaussians in eight dimensions; the component is the class (msB, section 4).
-
-    The formulas are missing in our copy of the paper, so this is a reconstruction: equal weights,
-    covariance ``correlation ** |i - j|``, means ±a·(1, …, 1) and ±a·(1, 1, 1, 1, -1, -1, -1, -1)
-    with a = `separation`. The paper varies the correlation of neighbouring features (0.1, 0.3, 0.6)
-    and has 50,000 examples; with a = 0.85, the best possible accuracies are 0.89, 0.85 and 0.81.
-    """
+    """Draw from four Gaussians in eight dimensions; the component is the class (msB, section 4)."""
+    # The formulas are missing in our copy of the paper, so this is a reconstruction: equal weights,
+    # covariance correlation ** |i - j|, means ±a·(1, …, 1) and ±a·(1, 1, 1, 1, -1, -1, -1, -1) with
+    # a = `separation`. The paper varies the correlation of neighbouring features (0.1, 0.3, 0.6)
+    # and has 50,000 examples; with a = 0.85, the best possible accuracies are 0.89, 0.85 and 0.81.
     rng = np.random.default_rng(seed)
     place = np.arange(8)
     covariance = float(correlation) ** np.abs(place[:, None] - place)
@@ -87,10 +85,8 @@ def hastie(n_samples, seed):
 
 
 def waveform(n_samples, seed, n_noise=19):
-    """Draw Breiman's waveforms: random blends of two of three triangles at 21 points, plus noise.
-
-    A further `n_noise` features are pure noise; with 19 there are 40 features as in the GIF paper.
-    """
+    """Draw Breiman's waveforms: noisy random blends of two of three triangles at 21 points."""
+    # A further `n_noise` features are pure noise; with 19 there are 40 features as in GIF's paper.
     rng = np.random.default_rng(seed)
     place = np.arange(1, 22)
     triangles = np.array([np.maximum(6 - np.abs(place - peak), 0) for peak in (11, 15, 7)])
@@ -136,12 +132,10 @@ def _bits(label):
 
 
 def cube(n_samples, seed, noise=0.3):
-    """Draw the cube of acquisition benchmarks: each class has its bits in other features.
-
-    A row of class k has its three bits in the features k to k + 2 of twenty. The last ten
-    features are uninformative (AFABench, Aronsson et al. 2025, after the CUBE of ODIN). `noise`
-    is the standard deviation of all features.
-    """
+    """Draw the cube of acquisition benchmarks: each class has its bits in other features."""
+    # A row of class k has its three bits in the features k to k + 2 of twenty. The last ten
+    # features are uninformative (AFABench, Aronsson et al. 2025, after the CUBE of ODIN). `noise`
+    # is the standard deviation of all features.
     rng = np.random.default_rng(seed)
     y = rng.integers(8, size=n_samples)
     X = np.hstack([_bits(y), np.full((n_samples, 10), 0.5)])
@@ -149,13 +143,11 @@ def cube(n_samples, seed, noise=0.3):
 
 
 def cube_nm(n_samples, seed, noise=0.3, context_noise=0.1):
-    """Draw a cube in one of five blocks; a context, uninformative alone, identifies the block.
-
-    The context consists of five indicators, which have a shared price in the data set's price list
-    (CUBE-NM of AFABench, Aronsson et al. 2025). Greedy acquisition, which looks one feature ahead,
-    never acquires it. Each block has ten features. `noise` is their standard deviation (with 0,
-    uninformative features are one half), and `context_noise` that of the indicators.
-    """
+    """Draw a cube in one of five blocks; a context, uninformative alone, identifies the block."""
+    # The context consists of five indicators, which have a shared price in the data set's price
+    # list (CUBE-NM of AFABench, Aronsson et al. 2025). Greedy acquisition, which looks one feature
+    # ahead, never acquires it. Each block has ten features. `noise` is their standard deviation
+    # (with 0, uninformative features are one half), and `context_noise` that of the indicators.
     rng = np.random.default_rng(seed)
     y, context = rng.integers(8, size=n_samples), rng.integers(5, size=n_samples)
     blocks = np.full((n_samples, 5, 10), 0.5)

@@ -89,13 +89,11 @@ def _visited(models, run, sequence):
 
 
 def schedule_points(points, importance, time_limit=None):
-    """Merge the sequences of each run into msB's schedule (algorithm 3.1 of Yan et al.).
-
-    `time_limit` applies to the importance and all sequences of a run together, although these are
-    separate jobs. If a sequence failed or all together took too long, the run has only a row with
-    that status. If a sequence ended early, such a row follows the points. One without models, such
-    as the L1 path where one variable tells all, only counts as a failure if all are.
-    """
+    """Merge the sequences of each run into msB's schedule (algorithm 3.1 of Yan et al.)."""
+    # `time_limit` applies to the importance and all sequences of a run together, although these are
+    # separate jobs. If a sequence failed or all together took too long, the run has only a row with
+    # that status. If a sequence ended early, such a row follows the points. One without models,
+    # such as the L1 path where one variable tells all, only counts as a failure if all are.
     frames = []
     for number, part in points.groupby("run", sort=True):
         if (empty := part["status"].str.startswith(_EMPTY)).all():

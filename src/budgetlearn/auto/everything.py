@@ -42,11 +42,9 @@ def linear_model(classifies):
 
 @estimator_class
 class CentredRegressor(AllFeaturesRegressor):
-    """Acquire every feature, for a model that is fitted to shifted and scaled targets.
+    """Acquire every feature, for a model that is fitted to shifted and scaled targets."""
 
-    LightGBM stores targets in single precision, which is inexact for numbers far from zero.
-    """
-
+    # LightGBM stores targets in single precision, which is inexact for numbers far from zero.
     def _fit(self, train, valid, seeds):
         self._unit = origin_and_unit(train.targets)[1]
         targets = (train.targets - self.constant_[0]) / self._unit

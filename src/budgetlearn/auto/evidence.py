@@ -267,11 +267,9 @@ def best_at_budgets(field, weights=None):
 
 
 def surely_better(field, chosen, quotes):
-    """Return the policies chosen for ascending budgets that surely beat cheaper ones.
-
-    The constant is always included. The last one is the choice without a budget. Gains are
-    differences of `quotes`, which are corrected for the optimism of the choice.
-    """
+    """Return the policies chosen for ascending budgets that surely beat cheaper ones."""
+    # The constant is always included. The last one is the choice without a budget. Gains are
+    # differences of `quotes`, which are corrected for the optimism of the choice.
     kept, limit = [0], TO_RECOMMEND if field.spends else TO_PAY
     for policy in dict.fromkeys(chosen):
         difference = field.rows[policy] - field.rows[kept[-1]]

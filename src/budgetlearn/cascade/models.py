@@ -483,13 +483,10 @@ N_TREES_BETWEEN = 30
 
 
 class OnDemand:
-    """A model that is fitted when it is first used or pickled, as most cascades never need it.
-
-    Until then, `fit` refers to the training data, which are not pickled.
-    """
+    """A model that is fitted when it is first used or pickled, as most cascades never need it."""
 
     def __init__(self, fit):
-        self._fit = fit
+        self._fit = fit  # refers to the training data, which are not pickled
 
     @cached_property
     def _model(self):

@@ -32,13 +32,11 @@ REMOVED_AT_ONCE, N_TREES = 0.15, 50
 
 
 def boosted_path_order(table, costs, seed, n_jobs=None):
-    """Return the order in which boosting acquires features while prices lose weight.
-
-    For each of 9 falling tradeoffs, a short boosting is charged for each feature at its first
-    split, like LightGBM's "coupled" costs. Features acquired at one tradeoff are free at the next,
-    so that the next adds to them. Features acquired at the same tradeoff are ordered by gain per
-    price. Features that are never acquired come last, ordered by price.
-    """
+    """Return the order in which boosting acquires features while prices lose weight."""
+    # For each of 9 falling tradeoffs, a short boosting is charged for each feature at its first
+    # split, like LightGBM's "coupled" costs. Features acquired at one tradeoff are free at the
+    # next, so that the next adds to them. Features acquired at the same tradeoff are ordered by
+    # gain per price. Features that are never acquired come last, ordered by price.
     target = table.y
     if table.n_classes is None:
         # Standardised, so that a tradeoff does not depend on the unit of the target.

@@ -140,16 +140,14 @@ class Training:
 
 
 class Walks:
-    """A batch of examples that acquire features, each replaced when it has `most` of them.
-
-    They start with different remaining lengths, so that a batch has walks of every length.
-    """
+    """A batch of examples that acquire features, each replaced when it has `most` of them."""
 
     def __init__(self, training, n_walks, most):
         self._training, self._most = training, most
         torch, self._every = training.torch, training.torch.arange(n_walks)
         self._rows = training.rows(n_walks)
         self.mask = torch.zeros((n_walks, training.X.shape[1]))
+        # They start with different remaining lengths, so that a batch has walks of every length.
         self._left = torch.randint(1, most + 1, (n_walks,), generator=training.random)
 
     @property

@@ -66,10 +66,7 @@ _LIMITS = inspect.signature(Limits).parameters
 
 
 def limited(method):
-    """Replace the last parameter, `limits`, of a method by the four parameters of `Limits`.
-
-    Errors about wrong arguments name the method and its public parameters.
-    """
+    """Replace the last parameter, `limits`, of a method by the four parameters of `Limits`."""
     own = inspect.signature(method)
     before = [each for name, each in own.parameters.items() if name != "limits"]
     taken = own.replace(parameters=[*before, *_LIMITS.values()])
@@ -78,7 +75,7 @@ def limited(method):
     def called(*args, **named):
         try:
             given = taken.bind(*args, **named).arguments
-        except TypeError as error:
+        except TypeError as error:  # names the method and its public parameters
             raise TypeError(f"{method.__qualname__}() {error}") from None
         limits = {name: given.pop(name) for name in _LIMITS if name in given}
         return method(**given, limits=Limits(**limits))

@@ -142,10 +142,7 @@ class Outcome:
 
 
 def in_all_classes(probabilities, seen, n_classes):
-    """Return probabilities with a column of 0 for each class that a model has not seen.
-
-    `seen` are the ascending indices of the classes that it has seen.
-    """
+    """Return probabilities with a column of 0 for each class not in `seen`, ascending indices."""
     if len(seen) == n_classes:
         return probabilities
     every = np.zeros((len(probabilities), n_classes))
@@ -154,14 +151,11 @@ def in_all_classes(probabilities, seen, n_classes):
 
 
 class Ledger:
-    """Acquisitions of each example, their order and their cost, with an optional cap.
-
-    `at_hand` means that the values are in a table, so that batching requests saves no time.
-    """
+    """Acquisitions of each example, their order and their cost, with an optional cap."""
 
     def __init__(self, costs, n_samples, max_cost=None, at_hand=False):
         self.costs, self.max_cost = costs, np.inf if max_cost is None else max_cost
-        self.at_hand = at_hand
+        self.at_hand = at_hand  # values are in a table, so that batching requests saves no time
         # The kernel in `_charging` updates all four arrays in one pass.
         shape = (n_samples, costs.n_features)
         self.acquired = np.zeros(shape, dtype=bool, order="F")  # accessed by column

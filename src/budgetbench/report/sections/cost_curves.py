@@ -39,12 +39,7 @@ class CostCurves(Section):
         return {"curves": pd.concat(frames, ignore_index=True)[columns]}
 
     def draw(self, report, dataset, costs):
-        """Draw the curves of a case (Fig. 9 of Yan et al.; Fig. 3 of Nan et al.).
-
-        If prices differ between runs, the axis shows shares of the full cost: their square root if
-        most models are cheap, otherwise the first fifth takes half of the axis. If prices are the
-        same in all runs, it shows costs in their own unit, logarithmic over more than two decades.
-        """
+        """Draw the curves of a case (Fig. 9 of Yan et al.; Fig. 3 of Nan et al.)."""
         frame, display = of_case(report.results.schedules, dataset, costs), report.display
         if frame.empty:
             return style.message_figure(f"{display.case_title(dataset, costs)}: no run completed.")
@@ -123,6 +118,9 @@ class CostCurves(Section):
 
 def _draw_cost_axis(axes, points, costs):
     """Set up the cost axis and return the position of each point on it."""
+    # If prices differ between runs, it shows shares of the full cost: their square root if most
+    # models are cheap, otherwise the first fifth takes half of the axis. If prices are the same in
+    # all runs, it shows costs in their own unit, logarithmic over more than two decades.
     if costs == "random":
         axes.set(xlim=(-0.02, 1.03), xlabel="acquisition cost (share of all features)")
         # Without the free constant, which is on every figure.
