@@ -184,12 +184,9 @@ class ModelSchedule(CostAccuracyCurve):
         variables = list(variables)
         if len(variables) != len(costs):
             raise ValueError(f"variables must list {len(costs)} models, got {len(variables)}.")
-        return cls(
-            np.asarray(costs)[kept],
-            np.asarray(scores)[kept],
-            tuple(variables[i] for i in kept),
-            None if names is None else tuple(names),
-        )
+        costs, scores = np.asarray(costs)[kept], np.asarray(scores)[kept]
+        chosen = tuple(variables[i] for i in kept)
+        return cls(costs, scores, chosen, None if names is None else tuple(names))
 
     def select(self, budget):
         """Return (cost, score, variables) of the best model within `budget`.

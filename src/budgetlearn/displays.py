@@ -81,13 +81,10 @@ class CostAccuracyDisplay:
         if (known := vars(model).get("operating_points_")) is not None:
             chosen = pareto_indices(known["cost"], known["score"])
         plain = "accuracy" if is_classifier(estimator) else "R²"
-        display = cls(
-            points["cost"].to_numpy(),
-            points["score"].to_numpy(),
-            chosen,
-            estimator_name=type(model).__name__ if name is None else name,
-            score_name=plain if scoring is None else str(getattr(scoring, "__name__", scoring)),
-        )
+        score = plain if scoring is None else str(getattr(scoring, "__name__", scoring))
+        name = type(model).__name__ if name is None else name
+        costs, scores = points["cost"].to_numpy(), points["score"].to_numpy()
+        display = cls(costs, scores, chosen, estimator_name=name, score_name=score)
         return display.plot(ax=ax, **kwargs)
 
     @partial(described, shared=SHARED)

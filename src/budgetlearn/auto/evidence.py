@@ -75,10 +75,8 @@ class Comparison:
         n, random = len(self.train.y), np.random.RandomState(self.seed)
         n_repeats = next((times for rows, times in REPEATS if n < rows), 1)
         n_folds = LEAST_FOLDS if n > MANY_ROWS else min(N_FOLDS, n)
-        repeats = [
-            assign_folds(self.train.y, self.n_classes, n_folds, random, self.train.groups)
-            for _ in range(n_repeats)
-        ]
+        about = self.train.y, self.n_classes, n_folds, random, self.train.groups
+        repeats = [assign_folds(*about) for _ in range(n_repeats)]
         skipped = {}
         for method in methods:  # raises for wrong parameters before hours of fits
             method.make(self.costs, self.seed, self.n_jobs)

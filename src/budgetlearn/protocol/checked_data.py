@@ -335,9 +335,8 @@ def words_by_target(estimator, train, valid=None):
     """Return both examples with words ordered by their targets, and set `categories_` likewise."""
     codes = train.codes_by_target(n_classes_of(estimator))
     labels, words = estimator.feature_costs_.labels, estimator.categories_
-    estimator.categories_ = words | {
-        labels[at]: words[labels[at]][np.argsort(new)] for at, new in codes.items()
-    }
+    ordered = {labels[at]: words[labels[at]][np.argsort(new)] for at, new in codes.items()}
+    estimator.categories_ = words | ordered
     valid = valid and replace(refuse_unlearned(estimator, valid), given=train.given)
     return train.recoded(codes), valid and valid.recoded(codes)
 

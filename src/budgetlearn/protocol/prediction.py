@@ -160,14 +160,9 @@ def acquired_from(estimator, source, n_samples, stage, limits, at_hand=False):
         outcome.output[rows] = constant.output[rows]
         if outcome.probabilities is not None:
             outcome.probabilities[rows] = constant.probabilities[rows]
-    return Decisions(
-        prediction=outcome.output,
-        probabilities=outcome.probabilities,
-        probability=outcome.probability(getattr(estimator, "classes_", None)),
-        acquired=ledger.acquired,
-        order=ledger.order,
-        cost=ledger.cost,
-    )
+    probability = outcome.probability(getattr(estimator, "classes_", None))
+    made = outcome.output, outcome.probabilities, probability
+    return Decisions(*made, ledger.acquired, ledger.order, ledger.cost)
 
 
 def fixed_acquisitions(estimator, n_samples, stage):
