@@ -142,14 +142,11 @@ def fault_message(fault):
 def _spec(dataset_id, entry):
     entry = dict(entry)
     source, reader = entry.pop("source"), dict(entry.pop("reader", {}))
-    classes, parts = entry.pop("classes", None), entry.pop("parts", None)
-    return DatasetSpec(
-        id=dataset_id,
-        classes=None if classes is None else {str(name): count for name, count in classes.items()},
-        parts=None if parts is None else tuple(parts),
-        **_origin(source, reader),
-        **entry,
-    )
+    if "classes" in entry:
+        entry["classes"] = {str(name): count for name, count in entry["classes"].items()}
+    if entry.get("parts"):  # null: unknown
+        entry["parts"] = tuple(entry["parts"])
+    return DatasetSpec(id=dataset_id, **_origin(source, reader), **entry)
 
 
 def _origin(source, reader):
