@@ -60,16 +60,10 @@ class Display:
             colours, markers = (CONTROL_COLOURS, CONTROL_MARKERS) if control else (PALETTE, MARKERS)
             again, turn = divmod(taken[control], len(colours))
             taken[control] += 1
-            styled[name] = Method(
-                id=name,
-                label=given.get("label", name),
-                colour=colours[turn],
-                # Shifted by three, so that a repeated colour gets another marker.
-                marker=markers[(turn + 3 * again) % len(markers)],
-                line=LINES[again % len(LINES)],
-                control=control,
-                peer=bool(given.get("peer", False)),
-            )
+            # Shifted by three, so that a repeated colour gets another marker.
+            marker, line = markers[(turn + 3 * again) % len(markers)], LINES[again % len(LINES)]
+            label, peer = given.get("label", name), bool(given.get("peer", False))
+            styled[name] = Method(name, label, colours[turn], marker, line, control, peer)
         self.methods = {name: styled[name] for name in methods}
 
     @property

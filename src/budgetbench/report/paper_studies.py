@@ -64,13 +64,8 @@ def write_reproduction(root):
 
 def reproduction_text(found):
     """Return the Markdown text of docs/reproduction.md for a `Reproduction`."""
-    text = _rendered(
-        "reproduction.md.j2",
-        found,
-        counts=count_lines(found),
-        after=_after(found),
-        normal=judging.NORMAL,
-    )
+    known = {"counts": count_lines(found), "after": _after(found), "normal": judging.NORMAL}
+    text = _rendered("reproduction.md.j2", found, **known)
     wrap = TextWrapper(120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
     return re.sub(r"^(?!\|).{121,}$", lambda line: wrap.fill(line[0]), text, flags=re.MULTILINE)
 
@@ -95,9 +90,8 @@ def reproduction_page(found):
     marks = {name: _place(share) for name, share in band.items()}
     tables = groupby(found.matrix.to_dict("records"), key=itemgetter("paper", "table"))
     tables = [(*names, [_cell(row, found) for row in rows]) for names, rows in tables]
-    return _rendered(
-        "reproduction.html.j2", found, counts=counts, tables=tables, width=_WIDTH, **marks
-    )
+    known = {"counts": counts, "tables": tables, "width": _WIDTH, **marks}
+    return _rendered("reproduction.html.j2", found, **known)
 
 
 def _rendered(template, found, **more):

@@ -59,9 +59,7 @@ function layersOf(rows, points, x, score, best, share) {
     { field: "runs", title: "Runs", ...text },
   ];
   const opacity = { condition: { param: "near", empty: false, value: 1 }, value: 0 };
-  const near = {
-    name: "near", select: { type: "point", on: "pointerover", clear: "pointerout", nearest: true },
-  };
+  const near = { name: "near", select: { type: "point", on: "pointerover", clear: "pointerout", nearest: true } };
   const steps = { interpolate: "step-after" };
   return [
     layer(points, { type: "point", size: 22, opacity: 0.35 }, { ...position, shape }),
