@@ -136,10 +136,8 @@ class _Chooser:
                 current = chosen
 
     def _ranked(self, offers, free):
-        """Return the offers that count, best mean first, cheaper ones first among equals.
-
-        If the free constant is among the methods, the others must exceed it by more than chance.
-        """
+        """Return the offers that count, best mean first, cheaper ones first among equals."""
+        # If the free constant is among the methods, the others must exceed it by more than chance.
         if free is not None:
             from scipy.special import ndtri  # here, to keep planning a report fast
 

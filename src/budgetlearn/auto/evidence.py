@@ -68,10 +68,8 @@ class Comparison:
         return None if self.classes is None else self.classes.size
 
     def run(self, methods):
-        """Return the policies, the constant first, and the reasons of skipped methods by name.
-
-        `methods` compete in this order; those that would exceed the deadline, or fail, are skipped.
-        """
+        """Return the policies, the constant first, and the reasons of skipped methods by name."""
+        # They compete in their order; those that would exceed the deadline, or fail, are skipped.
         n, random = len(self.train.y), np.random.RandomState(self.seed)
         n_repeats = next((times for rows, times in REPEATS if n < rows), 1)
         n_folds = LEAST_FOLDS if n > MANY_ROWS else min(N_FOLDS, n)

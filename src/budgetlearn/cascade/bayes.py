@@ -309,10 +309,8 @@ class _Growth:
 
 
 def _likelihood_gain(below, scores):
-    """Return twice the log-likelihood ratio of two normal distributions to one.
-
-    `below`, (n_cuts, n_samples), marks the lower side of each cut. Returns (n_cuts, n_features).
-    """
+    """Return twice the log-likelihood ratio of two normal distributions to one, by cut."""
+    # `below`, (n_cuts, n_samples), marks the lower side of each cut.
     n, squares = len(scores), scores**2
     low = below.sum(axis=1)[:, None]
     high = n - low

@@ -326,16 +326,13 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         return self._scored(found, evidence)[0]
 
     def _scored(self, found, evidence, leans=False):
-        """Return candidates scored by `scoring`, or unchanged without it.
-
-        With `leans`, each candidate favours rare classes by the power with the best score.
-        """
+        """Return candidates scored by `scoring`, or unchanged without it."""
         if self.scoring is None:
             return found
         table, classifies = evidence.table, evidence.table.n_classes is not None
         targets = self.classes_[table.y] if classifies else self._label(table.y[:, None])
         leanings = [None]
-        if leans:
+        if leans:  # each candidate favours rare classes by the power with the best score
             shares = np.bincount(table.y, minlength=table.n_classes) / len(table.y)
             leanings += [np.maximum(shares, pool.ROUNDING) ** -power for power in LEANINGS]
 
@@ -394,10 +391,8 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         return few if few and n_samples > MOST_SMOOTH_ROWS else kinds
 
     def _stages_of_orders(self, table, seed):
-        """Return the distinct stages of each order by name, and the units of the first order.
-
-        The units are a pair: stretches of the order for the fallback, and single acquisitions.
-        """
+        """Return the distinct stages of each order by name, and the units of the first order."""
+        # The units are a pair: stretches of the order for the fallback, and single acquisitions.
         orders = [self.orders] if isinstance(self.orders, str) else self.orders
         orders = check_list(orders, "orders")
         costs, found, units = self.feature_costs_, {}, None

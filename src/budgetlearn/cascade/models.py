@@ -525,11 +525,8 @@ N_EXTRA_TREES = 60
 
 
 def masked_trees(forest, shown):
-    """Fit extra trees, with a number below all others for hidden values; return a `ForestModel`.
-
-    `shown` is a `Table` with NaN where a value is hidden.
-    """
-    below = below_all(shown.X)
+    """Fit extra trees, with a number below all others for hidden values; return a `ForestModel`."""
+    below = below_all(shown.X)  # of a `Table` with NaN where a value is hidden
     X = filled(shown.X, below).astype(np.float32)
     fit_counted(forest, X, shown.y, sample_weight=shown.weight)
     seen = None if shown.n_classes is None else (forest.classes_, shown.n_classes)

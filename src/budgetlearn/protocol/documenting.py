@@ -85,10 +85,8 @@ def limited(method):
 
 
 def described(method, shared=SHARED):
-    """Add the shared parameters, and errors about budgets, to the docstring of a method.
-
-    Parameters come in the order of the signature. Descriptions in the docstring itself are kept.
-    """
+    """Add the shared parameters, and errors about budgets, to the docstring of a method."""
+    # Parameters come in the order of the signature. Descriptions in the docstring itself are kept.
     if method.__doc__ is not None:  # python -OO has none
         sections = sections_of(method.__doc__)
         summary, own = sections.pop(""), entries_of(sections.pop("Parameters", ""))
@@ -195,11 +193,9 @@ def check_flags(estimator):
 
 
 def documented(estimator):
-    """Complete the docstring of a class with parameters and attributes that its bases describe.
-
-    Missing descriptions come from the nearest base, or else from `COMMON`. Parameters are in the
-    order of the constructor. References come from the nearest class that has some.
-    """
+    """Complete the docstring of a class with parameters and attributes that its bases describe."""
+    # Missing descriptions come from the nearest base, or else from `COMMON`. Parameters are in the
+    # order of the constructor. References come from the nearest class that has some.
     if estimator.__doc__ is None:  # python -OO
         return estimator
     # The original docstrings, because those of bases may already have been completed.

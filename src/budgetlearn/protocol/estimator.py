@@ -132,10 +132,8 @@ class BudgetedEstimator(BaseEstimator):
         return np.nan
 
     def _acquisitions(self, n_samples, stage, ledger):
-        """Yield the `Request`s of a prediction that acquires features, and return its `Outcome`.
-
-        The default works if each stage uses the same features for every example.
-        """
+        """Yield the `Request`s of a prediction that acquires features, and return its `Outcome`."""
+        # The default works if each stage uses the same features for every example.
         if self.fixed_costs() is None:
             raise NotImplementedError(f"{type(self).__name__} cannot acquire while predicting.")
         return (yield from prediction.fixed_acquisitions(self, n_samples, stage))
