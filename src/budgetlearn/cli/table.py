@@ -129,7 +129,7 @@ def _weight(frame, name, others):
         return None
     if name in others:
         raise DatasetError(f"--weights {name} weights the rows: no other option may name it.")
-    numbers = _numbers_of(frame[name])
+    numbers = pd.to_numeric(frame[name].map(str), errors="coerce")
     rows = np.flatnonzero(~(np.isfinite(numbers) & (numbers > 0)))
     if rows.size:
         first = frame[name].iloc[rows[0]]
@@ -139,11 +139,6 @@ def _weight(frame, name, others):
             "Remove rows that should not count."
         )
     return numbers.to_numpy(np.float64)
-
-
-def _numbers_of(column):
-    """Return the cells of a column as numbers, NaN for other cells."""
-    return pd.to_numeric(column.map(str), errors="coerce")
 
 
 def _ranges(X):
@@ -289,7 +284,7 @@ def _target(column, task):
     if task is None:
         task, notes = _suggested(column) if numbers else (CLASSIFICATION, ())
     if task == REGRESSION:
-        amounts = _numbers_of(column)
+        amounts = pd.to_numeric(column.map(str), errors="coerce")
         odd = np.flatnonzero(~(amounts.abs() <= MOST_AMOUNT))
         if odd.size or amounts.max() - amounts.min() < 1 / MOST_AMOUNT:
             first = str(column.iloc[odd[0] if odd.size else 0])
