@@ -203,10 +203,8 @@ class FeatureCosts:
             called = [own.get(name, name) for name in costs.names]
             return costs.take(_COSTS.places(called, names, n_features), names)
         if costs.n_features != n_features:
-            raise CostError(
-                f"feature costs must have one entry for each of the {n_features} features of X, "
-                f"got {costs.n_features}."
-            )
+            wanted = f"one entry for each of the {n_features} features of X"
+            raise CostError(f"feature costs must have {wanted}, got {costs.n_features}.")
         return costs._called(names)
 
     def _called(self, names):

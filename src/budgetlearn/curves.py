@@ -16,10 +16,8 @@ def _as_points(costs, scores):
     """Return costs and scores as float64 vectors of the same length; raise for invalid values."""
     costs, scores = (np.asarray(part, dtype=np.float64) for part in (costs, scores))
     if costs.ndim != 1 or costs.shape != scores.shape:
-        raise ValueError(
-            "costs and scores must be vectors of the same length, got shapes "
-            f"{costs.shape} and {scores.shape}."
-        )
+        wanted, found = "vectors of the same length", f"{costs.shape} and {scores.shape}"
+        raise ValueError(f"costs and scores must be {wanted}, got shapes {found}.")
     if not (np.isfinite(costs).all() and np.isfinite(scores).all()):
         raise ValueError("costs and scores must be finite; leave out the models that failed.")
     if (costs < 0).any():
@@ -158,10 +156,8 @@ class ModelSchedule(CostAccuracyCurve):
             raise ValueError(f"names must be {most + 1} or more, got {len(self.names)}.")
         # Of two models with equal costs or equal scores, one is never the better choice.
         if (np.diff(self.costs) <= 0).any() or (np.diff(self.scores) <= 0).any():
-            raise ValueError(
-                "cost and score of a model schedule must both strictly increase; "
-                "use ModelSchedule.from_points to compress."
-            )
+            what = "cost and score of a model schedule must both strictly increase"
+            raise ValueError(f"{what}; use ModelSchedule.from_points to compress.")
 
     @classmethod
     def from_points(cls, costs, scores, variables, names=None):
@@ -237,10 +233,8 @@ class ModelSchedule(CostAccuracyCurve):
         # Scores ascend with costs, so the first model that reaches the score is the cheapest.
         i = int(np.searchsorted(self.scores, score - _SLACK))
         if i == len(self):
-            raise BudgetError(
-                f"No model reaches {score:g} under any budget: the best one reaches "
-                f"{self.scores[-1]:g} and costs {self.costs[-1]:g}."
-            )
+            best = f"the best one reaches {self.scores[-1]:g} and costs {self.costs[-1]:g}"
+            raise BudgetError(f"No model reaches {score:g} under any budget: {best}.")
         return self._entry(i)
 
     def _entry(self, i):

@@ -68,10 +68,8 @@ def extra(name, user):
         if str(error.name).partition(".")[0] == __package__:  # a bug in this package
             raise
         wanted = f"'budgetlearn[{name}]'" if name else error.name  # None: it is in no extra
-        raise MissingExtraError(
-            f"{user} needs the package {error.name!r}, which is not installed. Install it with: "
-            f"pip install {wanted}"
-        ) from error
+        what = f"{user} needs the package {error.name!r}, which is not installed"
+        raise MissingExtraError(f"{what}. Install it with: pip install {wanted}") from error
 
 
 @contextmanager

@@ -173,10 +173,8 @@ def holdout(y, fraction, random_state, classifies=True, groups=None):
         learned |= wanted < members.size
         held_out[members[: min(wanted, members.size - 1)]] = True
     if not learned:
-        raise ParameterError(
-            f"validation_fraction={fraction!r} of {len(y)} rows leaves no training data. Use a "
-            "smaller fraction, or give X_val and y_val."
-        )
+        what = f"validation_fraction={fraction!r} of {len(y)} rows leaves no training data"
+        raise ParameterError(f"{what}. Use a smaller fraction, or give X_val and y_val.")
     if not held_out.any():
         raise ParameterError(
             f"validation_fraction={fraction!r} of {len(y)} rows in {np.unique(y).size} classes "

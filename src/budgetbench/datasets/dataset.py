@@ -278,10 +278,8 @@ def check_sizes(sizes):
     known = [size for size in sizes if size != "rest"]
     plain = all(isinstance(s, numbers.Real) and not isinstance(s, bool) for s in known)
     if len(sizes) != 3 or not plain or len(known) < 2 or min(known) < 0:
-        raise ConfigError(
-            "A split needs three sizes >= 0 (train, validation, test), numbers or 'rest', and "
-            f"only one of them 'rest'; got {sizes}."
-        )
+        wanted = "three sizes >= 0 (train, validation, test), numbers or 'rest'"
+        raise ConfigError(f"A split needs {wanted}, and only one of them 'rest'; got {sizes}.")
     # Integers are rows, even 1, and floats are shares.
     rows = all(isinstance(size, numbers.Integral) for size in known)
     if not rows and (len(known) < 3 or abs(sum(known) - 1) > 1e-9):

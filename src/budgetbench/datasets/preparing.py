@@ -103,10 +103,9 @@ def _prepared(spec, folder):
     except DatasetError as error:
         raise DatasetError(f"Data set {spec.id!r}: {error}") from error
     except Exception as error:  # readers of damaged content may raise anything
-        raise DatasetError(
-            f"Data set {spec.id!r}: its files do not fit its entry ({type(error).__name__}: "
-            f"{error}). Check reader and labels of the entry."
-        ) from error
+        what = f"its files do not fit its entry ({type(error).__name__}: {error})"
+        remedy = "Check reader and labels of the entry."
+        raise DatasetError(f"Data set {spec.id!r}: {what}. {remedy}") from error
     # Logged because the codes are needed to understand a model.
     for name, words in table.categories.items():
         coded = ", ".join(f"{code} = {word}" for code, word in enumerate(words))

@@ -71,10 +71,8 @@ def _class(name, asked):
     """Return a class and the parameters of its signature; refuse other names in `asked`."""
     cls = resolve(name)
     if not (inspect.isclass(cls) and (hasattr(cls, "get_params") or hasattr(cls, "subsets"))):
-        raise ConfigError(
-            f"{name} is neither an estimator (a class with `get_params` and `fit`) nor a model "
-            "sequence (a class with `subsets`)."
-        )
+        what = f"{name} is neither an estimator (a class with `get_params` and `fit`)"
+        raise ConfigError(f"{what} nor a model sequence (a class with `subsets`).")
     accepted = inspect.signature(cls).parameters
     unknown = sorted(one for one in asked if one.partition("__")[0] not in accepted)
     if unknown:

@@ -121,10 +121,8 @@ def _check_kernel(source):
         raise ConfigError(f"the kernel {name} is not compiled: only {source} is there. {remedy}")
     newest = max(compiled_into(source), key=lambda path: path.stat().st_mtime_ns)
     if newest.stat().st_mtime_ns > kernel.stat().st_mtime_ns:
-        raise ConfigError(
-            f"the kernel {name} was compiled before {newest} was last written, so results would "
-            f"come from outdated code. {remedy}"
-        )
+        what = f"the kernel {name} was compiled before {newest} was last written"
+        raise ConfigError(f"{what}, so results would come from outdated code. {remedy}")
 
 
 def refuse_untrusted(method, spec):

@@ -187,8 +187,6 @@ def check_rerun(study, fresh, stored):
     found = differences(points, earlier, within)
     how = f"within {within:g} relative (platforms differ)" if within else "exactly"
     if len(found):
-        raise RerunError(
-            f"{len(found)} numbers of {fresh} differ from those of {stored}, compared {how}. "
-            f"The first ones:\n{found.head(10).to_string(index=False)}"
-        )
+        what = f"{len(found)} numbers of {fresh} differ from those of {stored}, compared {how}"
+        raise RerunError(f"{what}. The first ones:\n{found.head(10).to_string(index=False)}")
     return f"All {len(points)} operating points of {fresh} equal those of {stored}, compared {how}."

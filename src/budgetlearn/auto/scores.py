@@ -137,10 +137,8 @@ def error_matrix(errors, classes):
         errors = np.reshape([*(pairs | errors).values()], (n, n))
     matrix = np.asarray(errors, dtype=np.float64)
     if matrix.shape != (n, n) or not np.isfinite(matrix).all() or (matrix < 0).any():
-        raise ParameterError(
-            f"error_costs must be finite and >= 0, with a row and a column for each of the {n} "
-            f"classes, got {errors!r}."
-        )
+        wanted = f"finite and >= 0, with a row and a column for each of the {n} classes"
+        raise ParameterError(f"error_costs must be {wanted}, got {errors!r}.")
     if not (matrix > np.diag(matrix)[:, None]).any():
         raise ParameterError("error_costs must make some error cost more than the right class.")
     return matrix

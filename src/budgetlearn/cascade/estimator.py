@@ -368,10 +368,8 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         if not is_flag(self.dynamic) and self.dynamic != "auto":
             raise ParameterError(f"dynamic must be True, False or 'auto', got {self.dynamic!r}.")
         if n_samples < 2 * self.cv:
-            raise ParameterError(
-                f"cv={self.cv} folds need at least {2 * self.cv} examples, got "
-                f"n_samples={n_samples}. Give more, or lower cv."
-            )
+            wanted = f"cv={self.cv} folds need at least {2 * self.cv} examples"
+            raise ParameterError(f"{wanted}, got n_samples={n_samples}. Give more, or lower cv.")
 
     def _say(self, what):
         if self.verbose:
@@ -409,10 +407,8 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
                 parts = geometric_stages(acquisitions, costs, MOST_UNITS)
                 singles = Units(tuple(acquisitions), costs)
             else:
-                raise ParameterError(
-                    f"orders must hold names from {[*ORDERS]} or nested lists of features, "
-                    f"got {order!r}."
-                )
+                wanted = f"names from {[*ORDERS]} or nested lists of features"
+                raise ParameterError(f"orders must hold {wanted}, got {order!r}.")
             # The fallback and a dynamic order need one set of units: that of the first order.
             units = units or (Units.of_stages(parts, costs), singles)
             if stages not in found.values():

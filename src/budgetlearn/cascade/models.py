@@ -413,10 +413,8 @@ def as_kind(estimator, n_classes):
         wanted = "a regressor" if n_classes is None else "a classifier"
         raise ParameterError(f"each estimator must be {wanted}, got {estimator!r}.")
     if n_classes is not None and not hasattr(estimator, "predict_proba"):
-        raise ParameterError(
-            f"each estimator must have predict_proba, but {estimator!r} has none. Wrap it in "
-            "sklearn.calibration.CalibratedClassifierCV."
-        )
+        what = f"each estimator must have predict_proba, but {estimator!r} has none"
+        raise ParameterError(f"{what}. Wrap it in sklearn.calibration.CalibratedClassifierCV.")
     return SklearnKind(estimator)
 
 

@@ -174,10 +174,8 @@ def nested_stages(sets, n_features):
         features = list(features)
         known, flags = set(features), any(map(is_flag, features))
         if len(known) < len(features) or not known <= set(range(n_features)) or flags:
-            raise ParameterError(
-                f"a nested set must contain features from 0 to {n_features - 1}, each once, "
-                f"got {features}."
-            )
+            wanted = f"features from 0 to {n_features - 1}, each once"
+            raise ParameterError(f"a nested set must contain {wanted}, got {features}.")
         if not set(acquired) < known:
             raise ParameterError(
                 f"nested sets must grow: {sorted(known)} does not contain all of "

@@ -196,7 +196,5 @@ def read_model(path, trust=False):
         except ModelFileError as error:
             raise ModelFileError(f"{path} was not read: {error}.") from error
         except Exception as error:
-            raise ModelFileError(
-                f"{path} is not a model that `budgetlearn fit` wrote, or is damaged "
-                f"({type(error).__name__})."
-            ) from error
+            what = f"{path} is not a model that `budgetlearn fit` wrote, or is damaged"
+            raise ModelFileError(f"{what} ({type(error).__name__}).") from error

@@ -80,10 +80,8 @@ def read_own_table(
         )
     y, task, notes = _target(y, task)
     if len(y) < FEWEST_ROWS:
-        raise DatasetError(
-            f"{name} has {len(y)} row{'s' * (len(y) != 1)}: too few to train, validate and "
-            f"test. Give at least {FEWEST_ROWS}, or better hundreds."
-        )
+        what = f"{name} has {len(y)} row{'s' * (len(y) != 1)}: too few to train, validate and test"
+        raise DatasetError(f"{what}. Give at least {FEWEST_ROWS}, or better hundreds.")
     # An identifier predicts the training rows perfectly, but tells nothing about new ones.
     may_number = [] if keep is None else [name for name in X.columns if name not in (*keep, *forms)]
     left_out = tuple(name for name in may_number if _numbers_rows(X[name]))
@@ -134,10 +132,8 @@ def _weight(frame, name, others):
     if rows.size:
         first = frame[name].iloc[rows[0]]
         found = "an empty cell" if pd.isna(first) else repr(str(first))
-        raise DatasetError(
-            f"--weights {name}: weights must be numbers above 0, got {found} {in_row(rows)}. "
-            "Remove rows that should not count."
-        )
+        what = f"weights must be numbers above 0, got {found} {in_row(rows)}"
+        raise DatasetError(f"--weights {name}: {what}. Remove rows that should not count.")
     return numbers.to_numpy(np.float64)
 
 
@@ -379,8 +375,7 @@ def _prices(path, X, target, drop):
             f"write the names as in the table: {listed(names, 10, repr)}."
         )
     if missing:
-        raise CostError(
-            f"{path} has no price for: {listed(missing, form=repr)}. Add them (0 if they are "
-            "free), or leave these columns out with --drop."
-        )
+        what = f"{path} has no price for: {listed(missing, form=repr)}"
+        remedy = "Add them (0 if they are free), or leave these columns out with --drop."
+        raise CostError(f"{what}. {remedy}")
     return costs.take([place[name] for name in names], names)

@@ -126,10 +126,8 @@ class BudgetPreprocessor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             raise DatasetError("The table has no rows.")
         gaps = frame.isna().to_numpy()
         if empty := frame.columns[gaps.all(axis=0)].tolist():
-            raise DatasetError(
-                f"Columns without a single value: {listed(empty, form=repr)}. Leave them out "
-                "(drop)."
-            )
+            what = f"Columns without a single value: {listed(empty, form=repr)}"
+            raise DatasetError(f"{what}. Leave them out (drop).")
         if self.missing == REFUSE and gaps.any():
             rows, columns = np.nonzero(gaps)
             raise DatasetError(

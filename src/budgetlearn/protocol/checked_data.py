@@ -391,10 +391,8 @@ def _class_weights(class_weight, classes, examples):
     else:
         weights = compute_class_weight(class_weight, classes=classes, y=examples.targets)
         if not (np.isfinite(weights) & (weights > 0)).all():
-            raise ParameterError(
-                f"class_weight must give each class a finite number > 0, got {class_weight!r}. "
-                "To ignore rows, give them a sample_weight of 0."
-            )
+            what = f"class_weight must give each class a finite number > 0, got {class_weight!r}"
+            raise ParameterError(f"{what}. To ignore rows, give them a sample_weight of 0.")
     return weights / weights.max()
 
 
@@ -540,8 +538,6 @@ def word_code(value, name, words):
         return np.nan
     place = pd.Index(words).get_indexer([value])[0]
     if place < 0:
-        raise ValueError(
-            f"feature {name!r} must be one of {listed(words, MOST_WORDS)} (NaN: unavailable), "
-            f"got {str(value)!r}."
-        )
+        wanted = f"one of {listed(words, MOST_WORDS)} (NaN: unavailable)"
+        raise ValueError(f"feature {name!r} must be {wanted}, got {str(value)!r}.")
     return float(place)

@@ -156,10 +156,8 @@ def measured_out_of_fold(estimator, examples):
     # Rows of classes with a single row are in no fold, as every refit needs them.
     held_out = [np.flatnonzero(folds == fold) for fold in range(FOLDS) if (folds == fold).any()]
     if not held_out:
-        raise BudgetError(
-            "the operating points cannot be measured, as no class has more than one row: give "
-            "more rows, or validation data, fit(X, y, X_val, y_val)."
-        )
+        what = "the operating points cannot be measured, as no class has more than one row"
+        raise BudgetError(f"{what}: give more rows, or validation data, fit(X, y, X_val, y_val).")
     tested = examples.take(np.concatenate(held_out))
     refuse_alike(estimator, examples, tested)
     parts, want = [], scored_parts(estimator)

@@ -311,10 +311,8 @@ class Session:
         """
         given = {**({} if values is None else values), **named}
         if unknown := [name for name in given if name not in self._names]:
-            raise ValueError(
-                f"unknown features: {', '.join(map(str, unknown))}. The model knows "
-                f"{', '.join(map(str, self._names))}."
-            )
+            strange, known = (", ".join(map(str, each)) for each in (unknown, self._names))
+            raise ValueError(f"unknown features: {strange}. The model knows {known}.")
         numbers, categories = {}, self._estimator.categories_
         for name, value in given.items():
             feature = self._names.index(name)
