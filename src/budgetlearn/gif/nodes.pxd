@@ -1,11 +1,6 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 cdef extern from *:
-    """
-    /* Two numbers that one instruction handles, and marks of them: all bits or none are set. */
-    typedef double pair __attribute__((vector_size(16)));
-    typedef int64_t marks __attribute__((vector_size(16)));
-    """
     # Fetch memory into the cache before it is needed.
     void fetch_ahead "__builtin_prefetch"(const void* address) noexcept nogil
 

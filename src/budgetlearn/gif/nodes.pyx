@@ -623,38 +623,18 @@ cdef inline void gather_bytes(
     low[0], high[0] = least, largest
 
 
-cdef extern from *:
-    """
-    #ifdef __SSE2__
-    #include <emmintrin.h>
-    #else  /* the same for other processors */
-    static inline pair _mm_min_pd(pair a, pair b) {
-        return (pair) {a[0] < b[0] ? a[0] : b[0], a[1] < b[1] ? a[1] : b[1]};
-    }
-    #endif
-
-    static inline void gather_numbers(
-        const double *column, ptrdiff_t step, const int32_t *samples, int32_t n, double *values,
-        double *low, double *high
-    ) {
-        double last = column[samples[n - 1] * step];
-        pair cells = {column[samples[0] * step], last}, least = cells, least_negated = -cells;
-        for (int32_t i = 0; i + 1 < n; i += 2) {
-            cells = (pair) {column[samples[i] * step], column[samples[i + 1] * step]};
-            memcpy(values + i, &cells, sizeof cells);
-            least = _mm_min_pd(cells, least);
-            least_negated = _mm_min_pd(-cells, least_negated);
-        }
-        values[n - 1] = last;
-        *low = least[1] < least[0] ? least[1] : least[0];
-        *high = -(least_negated[1] < least_negated[0] ? least_negated[1] : least_negated[0]);
-    }
-    """
-    # Copy the cells of two or more samples; find the least and the largest.
-    void gather_numbers(
-        const double* column, Py_ssize_t step, const int32_t* samples, int32_t n, double* values,
-        double* low, double* high,
-    ) noexcept nogil
+cdef inline void gather_numbers(
+    const double* column, Py_ssize_t step, const int32_t* samples, int32_t n, double* values,
+    double* low, double* high,
+) noexcept nogil:
+    """Copy the cells of some samples; find the least and the largest."""
+    cdef double value, least = column[samples[0] * step], largest = least
+    cdef int32_t i
+    for i in range(n):
+        value = values[i] = column[samples[i] * step]
+        least = value if value < least else least
+        largest = value if value > largest else largest
+    low[0], high[0] = least, largest
 
 
 cdef inline double between(double low, double high, double share) noexcept nogil:

@@ -123,6 +123,10 @@ cdef inline int32_t count_above(const uint8_t* values, uint8_t cut, int32_t n) n
 
 cdef extern from *:
     """
+    /* Two numbers that one instruction handles, and marks of them: all bits or none are set. */
+    typedef double pair __attribute__((vector_size(16)));
+    typedef int64_t marks __attribute__((vector_size(16)));
+
     /* The sums of even and odd places are independent, and one instruction adds to both. A mark
      * has all bits set if its cell goes left, so it keeps the bits of its target. */
     static inline int32_t sum_below(
