@@ -13,6 +13,7 @@ from libc.stdint cimport INT32_MAX
 from libc.string cimport memchr, memcpy, memset
 
 from ..tree.binning import bin_features
+from ..tree.codes cimport first_above
 from ..tree.random cimport as_below, as_uniform, next_xorshift
 from ..tree.partition cimport Examples, partition
 
@@ -149,7 +150,8 @@ cdef class NodeTable:
         cdef const uint8_t* at
         cdef uint8_t* marked = &self.marked[0]  # a local pointer: the loop handles 16 at once
         cdef Py_ssize_t first = self.offsets[node.feature], last = self.offsets[node.feature + 1]
-        cdef Py_ssize_t place = code_beyond(&self.highest[0], first, last - 1, node.threshold)
+        # Codes before this one go left, codes after it go right.
+        cdef Py_ssize_t place = first_above(&self.highest[0], first, last - 1, node.threshold)
         # The values of the code `cut` lie on both sides (`doubted`), or all on the right.
         cdef uint8_t cut = <uint8_t> (place - first), doubted = self.lowest[place] <= node.threshold
         # Codes from `start` on stay, up to `width` more, counted modulo 256, so that the last one,
@@ -486,21 +488,6 @@ cdef double end_of_code(Splitter splitter, uint8_t code, int32_t n, double sign)
     return sign * found
 
 
-cdef inline Py_ssize_t code_beyond(
-    const double* highest, Py_ssize_t first, Py_ssize_t last, double threshold
-) noexcept nogil:
-    """Return the first of some codes with a value above a threshold, or the last if none has."""
-    cdef Py_ssize_t middle
-    # Invariant: codes before `first` go left, codes after `last` go right.
-    while first < last:
-        middle = (first + last) // 2
-        if highest[middle] <= threshold:
-            first = middle + 1
-        else:
-            last = middle
-    return first
-
-
 cdef int32_t place_above(NodeTable table, int32_t feature, double threshold) noexcept nogil:
     """Return the place of the first sample above a threshold in the order of values."""
     cdef int32_t first = 0, last = table.n_samples, middle
@@ -529,7 +516,8 @@ cdef double code_cut(Splitter splitter, Split* drawn, int32_t n) noexcept nogil:
     for i in range(splitter.n_beyond if writes else 0):  # undo the previous threshold
         cells[splitter.moved[i]] = <uint8_t> drawn.cut
     splitter.n_beyond = 0
-    place = code_beyond(&splitter.code_highest[0], first, last, drawn.threshold)
+    # Codes before this one go left, codes after it go right.
+    place = first_above(&splitter.code_highest[0], first, last, drawn.threshold)
     code = <uint8_t> (place - first)
     if splitter.code_lowest[place] > drawn.threshold:  # not the first code, as some value goes left
         return code - 1.0

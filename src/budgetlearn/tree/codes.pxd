@@ -72,3 +72,18 @@ cdef inline double midpoint(double low, double high) noexcept nogil:
     """Return a threshold halfway between two values, never equal to the upper one."""
     cdef double middle = low / 2 + high / 2  # low + high may overflow
     return middle if low <= middle < high else low
+
+
+cdef inline Py_ssize_t first_above(
+    const double* ascending, Py_ssize_t first, Py_ssize_t last, double value
+) noexcept nogil:
+    """Return the first place in [first, last) with a number above a value, or `last`."""
+    cdef Py_ssize_t middle
+    # Invariant: numbers before `first` are not above the value, those from `last` on are.
+    while first < last:
+        middle = (first + last) // 2
+        if ascending[middle] <= value:
+            first = middle + 1
+        else:
+            last = middle
+    return first

@@ -6,6 +6,8 @@ because the forests behind the published figures must grow again from the same s
 
 from libc.stdint cimport uint64_t
 
+from .codes cimport first_above
+
 
 cdef inline uint64_t next_bits(uint64_t* state) noexcept nogil:
     """Return 64 random bits from a Weyl sequence and a mixing function (splitmix64)."""
@@ -54,13 +56,4 @@ cdef inline Py_ssize_t by_chances(
     uint64_t* state, const double* cumulative, Py_ssize_t n
 ) noexcept nogil:
     """Draw one of n indices, given the cumulative sum of their probabilities."""
-    cdef double goal = uniform(state) * cumulative[n - 1]
-    cdef Py_ssize_t first = 0, last = n - 1, middle
-    # Invariant: the index is in [first, last].
-    while first < last:
-        middle = (first + last) // 2
-        if cumulative[middle] > goal:
-            last = middle
-        else:
-            first = middle + 1
-    return first
+    return first_above(cumulative, 0, n - 1, uniform(state) * cumulative[n - 1])
