@@ -3,6 +3,7 @@
 `ImportedForest` provides the export of forests of scikit-learn and LightGBM.
 """
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pandas as pd
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from ..exceptions import extra
+from ..exceptions import BudgetlearnWarning, extra
 from ..protocol.checked_data import checked_table
 from ..tree import convert
 from ..validation import ParameterError
@@ -178,7 +179,8 @@ def quantization_errors(model, X, y):
 
     Columns are the bytes, the error on the given data (share of wrong classes, or mean squared
     error), its increase over the model's own error, and the share of predictions that differ from
-    the model's (in regression, the root mean squared difference).
+    the model's (in regression, the root mean squared difference). They are NaN for a format that
+    cannot hold the model, and a `BudgetlearnWarning` says why.
     """
     own, rows = model.predict(X), []
     X, _ = checked_table(model, X)  # devices take text as codes
@@ -188,7 +190,12 @@ def quantization_errors(model, X, y):
         return float(np.mean((made - truth) ** 2 if numbers else made != truth))
 
     for name in FORMATS:
-        forest = model.compact(name)
+        try:
+            forest = model.compact(name)
+        except ParameterError as cannot:
+            warnings.warn(f"{name}: {cannot}", BudgetlearnWarning, stacklevel=2)
+            rows.append((name, *4 * [np.nan]))
+            continue
         made, numbers = forest.predict(X), forest.kind == REGRESSION
         error, differs = error_of(made, y), error_of(made, own)
         differs = differs**0.5 if numbers else differs
