@@ -176,7 +176,7 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         # A cap may select a candidate that is not optimal for any mean budget.
         stop_all = [each for each in entries if np.isnan(each.tradeoff)]
         self._routes = [each for each in stop_all if each.n_features > 0]
-        front = pool.best_at_each_cost(entries)
+        front = pool.best_at_each_cost(entries, self._score_unit(entries))
         cascades = [each.cascade for each in (*self._routes, *front) if not each.cascade.dynamic]
         models.between = models_between(table, kinds, seed, cascades)
         # Each error takes a hundred scores, so measure it for operating points only.
@@ -233,7 +233,8 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
             # The log loss gained grows with the square of how far classes are apart, the area
             # under the ROC curve with the distance itself.
             share **= 0.5
-        return pool.above_constant(entries, self._constant(reference, judged, models, seed), share)
+        constant = self._constant(reference, judged, models, seed)
+        return pool.above_constant(entries, constant, share, self._score_unit([constant, *entries]))
 
     def _at_own_cost(self, entries, table):
         """Return the candidates, those of the dynamic order with the cost of its final trees."""
@@ -358,6 +359,12 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         refuse_unscored(pd.DataFrame({"score": [each.score for each in found]}), len(table.y))
         self._errors.update((id(each.cascade), error) for each in found)
         return found
+
+    def _score_unit(self, entries):
+        """Return the size of the scores of candidates: some are in the unit of the targets."""
+        if self.scoring is None or n_classes_of(self) is not None:
+            return 1.0
+        return max(abs(each.score) for each in entries) or 1.0
 
     def _check_parameters(self, n_samples):
         check_number(self.n_stages, "n_stages", low=2, integer=True)

@@ -372,12 +372,15 @@ def best_informed(table, last, stages, share):
     return best if mean > LEAST_ERRORS * error and len(table.y) <= MOST_PILOT_ROWS else last
 
 
-def above_constant(pool, constant, share=1.0):
-    """Return the constant, and the candidates with a higher expected score than the constant."""
+def above_constant(pool, constant, share=1.0, unit=1.0):
+    """Return the constant, and the candidates with a higher expected score than the constant.
+
+    `unit` is the size of scores.
+    """
     # A point that is expected to do worse is not worth any cost. The gains of candidates over the
     # constant are multiplied by `share`, the part that is not a fit to chance.
     # The R² of a mean is 0, except for rounding.
-    least = constant.observed if abs(constant.observed) > ROUNDING else 0.0
+    least = constant.observed if abs(constant.observed) > ROUNDING * unit else 0.0
 
     def promised(each):
         score, observed = (least + share * (x - least) for x in (each.score, each.observed))
@@ -387,10 +390,10 @@ def above_constant(pool, constant, share=1.0):
     return [replace(constant, score=least, correction=0.0, observed=least), *better]
 
 
-def best_at_each_cost(pool):
+def best_at_each_cost(pool, unit=1.0):
     """Return the candidates with a higher expected score than all cheaper ones, by cost."""
     # A score that is higher by rounding alone is not worth any cost.
-    scores = np.round([each.score for each in pool], 12)
+    scores = np.round([each.score / unit for each in pool], 12)
     kept = pareto_indices([each.cost for each in pool], scores)
     return [pool[i] for i in kept]
 
