@@ -322,11 +322,12 @@ def test_what_a_model_remembers_costs_more_on_other_rows(monkeypatch):
     cascade = Method("cascade", ScheduleCascadeClassifier, settings)
     # With weights the cascade's own measure, an average by weight, is no cost of rows.
     train = Examples(table, y, y, weight=np.tile([0.99, 1.01], 80))
+    costs = FeatureCosts(2.0**-50 * costs.costs)  # in any unit
     comparison = Comparison(
         train=train,
         classes=np.arange(2),
         costs=costs,
-        budgets=[5.0, 10.0, costs.full],
+        budgets=[2.0**-50 * 5.0, 2.0**-50 * 10.0, costs.full],
         objective=Objective("accuracy"),
         seed=0,
         n_jobs=1,

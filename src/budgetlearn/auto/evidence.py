@@ -190,7 +190,7 @@ class Comparison:
         elif self.objective.scoring == "r2":
             error = error_of_mean(y, weight, groups)
         # Both are means over the same rows, so their ratio has little noise.
-        inflation = max(spent.mean() / max(seen.mean(), 1e-12), 1.0)
+        inflation = max(spent.mean() / seen.mean(), 1.0) if seen.any() else 1.0
         return Policy(method, place, rows, score, error, spent.mean(axis=0), temperature, inflation)
 
     def _score_of(self, kept, found, decided, spent):
