@@ -371,6 +371,7 @@ def test_acquisition_cost_charges_the_union_of_the_tests(three_classes):
         ({"loss": "hinge"}, "loss must be one of"),
         ({"saturation": 0}, "saturation"),
         ({"saturation": np.inf}, "saturation must be a number > 0 and <= 100, got inf"),
+        ({"cost_weight": np.inf}, "cost_weight must be a number >= 0 and < inf, got inf"),
         ({"joint_fit": -1}, "joint_fit"),
     ],
 )

@@ -213,3 +213,7 @@ def test_bad_input_is_told(cls, table):
         cls().fit(X, np.zeros(len(X)))
     with pytest.raises(ValueError, match="NaN"):
         cls(threshold=1.0).fit(X, y).predict(np.where(X > 1, np.nan, X))
+    # An infinite weight of a free feature's price would be no number.
+    for name in {"cost_weight", "ridge"} & set(cls().get_params()):
+        with pytest.raises(ParameterError, match=f"{name} must be a number >.* < inf, got inf"):
+            cls(**{name: np.inf}).fit(X, y)

@@ -32,7 +32,7 @@ NODES_PER_TREE, MOST_TREES = 5, 1000
 _NUMBERS = {
     "node_budget": {"low": 1, "integer": True},
     "learning_rate": {"low": 0, "high": 2, "low_open": True},
-    "cost_weight": {"low": 0},
+    "cost_weight": {"low": 0, "high": np.inf, "high_open": True},
     "prune_factor": {"low": 1, "high": np.inf, "high_open": True},
     "n_thresholds": {"low": 1, "high": INT32_MAX, "integer": True},
     "min_samples_leaf": {"low": 1, "high": INT32_MAX, "integer": True},

@@ -137,7 +137,8 @@ class SequentialClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
 
     def _fit(self, train, valid, seeds):
         check_number(self.threshold, "threshold", low=0.0, high=1.0)
-        check_number(self.cost_weight, "cost_weight", low=0.0)
+        # Infinite times the price of a free feature is no number.
+        check_number(self.cost_weight, "cost_weight", low=0.0, high=np.inf, high_open=True)
         check_number(self.max_cost, "max_cost", low=0.0, none=True)
         # A column with the same value in every training row tells nothing and is never acquired.
         self._varies = (train.X[0] != train.X).any(axis=0)

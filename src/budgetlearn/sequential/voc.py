@@ -49,7 +49,7 @@ class VoCClassifier(SequentialClassifier):
     ridge: float = 0.5
 
     def _fit_codes(self, X, codes, weight, rng):
-        check_number(self.ridge, "ridge", low=0.0, low_open=True)
+        check_number(self.ridge, "ridge", low=0.0, low_open=True, high=np.inf, high_open=True)
         self._scaler = standardiser(X, weight)
         order = np.argsort(codes, kind="stable")
         self._train = self._scaler.transform(X)[order]
