@@ -119,7 +119,7 @@ def test_a_subset_of_what_is_no_index_is_refused(features):
 def test_places_that_there_are_not_are_refused_wherever_they_are_asked_for():
     costs = FeatureCosts([1, 2, 4], groups=[0, -1, 0], group_costs=[10, 20])
     for asked in (costs.take, lambda features: costs.group_of(*features)):
-        for features in ([5], ["age"]):
+        for features in ([5], [-1], ["age"]):
             with pytest.raises(CostError, match="indices of 3 features, from 0, or a mask, got "):
                 asked(features)
     assert costs.take([False, True, True]).costs.tolist() == [2, 4]

@@ -89,3 +89,7 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path):
     with whole_file(path) as partial:
         partial.write_text("all")
     assert [file.name for file in path.parent.iterdir()] == ["a.txt"]
+    # The temporary name fits, too: a name has at most 255 bytes, not letters.
+    with whole_file(path.with_name("é" * 125)) as partial:
+        partial.write_text("all")
+    assert path.with_name("é" * 125).read_text() == "all"

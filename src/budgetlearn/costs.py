@@ -310,8 +310,10 @@ class FeatureCosts:
         if values.dtype == bool:
             values = self._mask(features)
         try:
+            if (values < 0).any():
+                raise IndexError
             return np.arange(self.n_features)[values]
-        except IndexError as error:
+        except (IndexError, TypeError) as error:
             wanted = f"indices of {self.n_features} features, from 0, or a mask"
             raise CostError(f"features must be {wanted}, got {features!r}.") from error
 

@@ -259,7 +259,9 @@ def whole_file(path, through_links=False):
         raise OSError(f"{named} is not a file and is not replaced: give another path.")
     path.parent.mkdir(parents=True, exist_ok=True)
     # An unpredictable name, so that nobody can prepare a file or link there.
-    partial = path.with_name(f".{path.name[:200]}.{secrets.token_hex(6)}")
+    # A name has at most 255 bytes, and a letter up to four of them.
+    shown = path.name.encode()[:200].decode(errors="ignore")
+    partial = path.with_name(f".{shown}.{secrets.token_hex(6)}")
     try:
         yield partial
         # Atomic, because both files are in the same file system.

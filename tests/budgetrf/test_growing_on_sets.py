@@ -296,11 +296,11 @@ def test_numbers():
 @pytest.mark.parametrize(
     ("wrong", "named"),
     [
-        ({"budget": 10.0}, "leave budget"),
-        ({"refit": True}, "leave refit"),
-        ({"warm_start": True}, "leave warm_start"),
-        ({"leaves": Leaves(joint_fit=3.0)}, "leave leaves.joint_fit"),
-        ({"growth__bootstrap": False}, "leave growth.bootstrap"),
+        ({"budget": 10.0}, "leave out budget"),
+        ({"refit": True, "alpha": [0.0, 8.0]}, "leave out refit, a list of alpha"),
+        ({"warm_start": True}, "leave out warm_start"),
+        ({"leaves": Leaves(joint_fit=3.0)}, "leave out leaves.joint_fit"),
+        ({"growth__bootstrap": False}, "leave out growth.bootstrap"),
         ({"growth__regrow": 0}, "growth.regrow"),
     ],
 )

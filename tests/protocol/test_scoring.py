@@ -260,6 +260,14 @@ def test_a_score_of_probabilities_is_that_of_scikit_learn(scoring):
             else -log_loss(y, stage.probabilities, sample_weight=weight)
         )
         assert found == pytest.approx(expected, abs=1e-14)
+    # Some resamples lack the rare class, so they have no score.
+    rare, three = np.append(y, ["maybe"] * 2), DummyClassifier().fit(np.zeros((3, 1)), [*"abc"])
+    three.classes_ = np.unique(rare)
+    shares = random.dirichlet(np.ones(3), rare.size)
+    three.scoring = {"roc_auc": "roc_auc_ovr"}.get(scoring, scoring)
+    score, error = score_and_error(three, Stage({}, rare, shares), rare)
+    assert np.isfinite(score)
+    assert 0 < error < 0.5
     alike = Stage({}, output=y[:1], probabilities=stage.probabilities[:1])
     assert np.isnan(score_outcome(estimator, scoring, alike, y[:1])) == (scoring == "roc_auc")
 

@@ -337,11 +337,12 @@ class GrownOnBudget:
             "warm_start": self.warm_start,
             "leaves.joint_fit": self._leaves.joint_fit,
             "growth.bootstrap": not self._growth.bootstrap,
+            "a list of alpha": np.size(getattr(self, "alpha", 0)) > 1,
         }
         if wrong := ", ".join(name for name, is_set in others.items() if is_set):
             raise ParameterError(
                 "growth.regrow grows forests anew, chooses among them out of bag, and learns from "
-                f"all examples: leave {wrong} at its default. Give the budget to predictions."
+                f"all examples: leave out {wrong}. Give the budget to predictions."
             )
 
     def _staying(self, regrowth, forests, examples, kept):

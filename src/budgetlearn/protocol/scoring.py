@@ -194,7 +194,7 @@ def standard_error(score, n, weight=None, groups=None):
     if groups is not None:
         drawn = [np.concatenate([members[each] for each in some]) for some in drawn]
     found = [score(rows, None if weight is None else weight[rows]) for rows in drawn]
-    # Resamples with a single class have no area under a ROC curve.
+    # Resamples that lack a class may have no score, such as the area under a ROC curve.
     known = np.array(found)[~np.isnan(found)]
     return float(known.std(ddof=1)) if known.size > 1 and n > 1 else np.nan
 
@@ -293,7 +293,7 @@ def stage_scorer(estimator, scoring, stage, y):
             named = {"labels": np.unique(true), "average": "macro"}
             return float(recall_score(true, predicted, sample_weight=weight, **named))
         extra = {} if weight is None else {"sample_weight": weight}
-        return float(scorer(substitute, rows, y[rows], **extra))
+        return _of_rows(scorer, substitute, rows, y, extra)
 
     if not counted:
         return score
@@ -312,6 +312,16 @@ def stage_scorer(estimator, scoring, stage, y):
     # For the jackknife: one row of each pair, and the number of such rows.
     score_of_counts.alike = dict(zip(first, counts, strict=True))
     return score_of_counts
+
+
+def _of_rows(scorer, substitute, rows, y, extra):
+    """Return the score of some rows; NaN if they lack a class and have no score without it."""
+    try:
+        return float(scorer(substitute, rows, y[rows], **extra))
+    except ValueError:
+        if np.unique(y[rows]).size < np.unique(y).size:
+            return np.nan
+        raise
 
 
 def area_scorer(chances, second):

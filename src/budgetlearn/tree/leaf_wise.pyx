@@ -207,7 +207,7 @@ cdef class LeafWise(Blocks):
         cdef Py_ssize_t first = self.offsets[feature]
         cdef Py_ssize_t n_codes = self.offsets[feature + 1] - first
         cdef const Cell* cells = leaf.cells + first
-        cdef Cell none = Cell(0, 0, 0)
+        cdef Cell none = Cell(0, 0)
         # The last cut separates all known values from missing ones, whose code is the last.
         self.scan(leaf, feature, cells, n_codes - 1, none, False)
         if self.missing[feature] and cells[n_codes - 1].rest > 0:

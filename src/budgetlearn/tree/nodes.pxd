@@ -56,9 +56,13 @@ cdef inline void begin_leaf(
     node.depth = 0 if parent < 0 else nodes[parent].depth + 1
 
 
+cdef enum:
+    MOST_BLOCKS = 40
+
+
 cdef class Blocks:
     cdef:
-        void* blocks[40]
+        void* blocks[MOST_BLOCKS]
         Py_ssize_t n_blocks
 
     cdef void* get(self, Py_ssize_t size, bint zero=*) except NULL

@@ -22,6 +22,8 @@ cdef class Blocks:
     # No block is freed alone: all of them live as long as their owner.
     cdef void* get(self, Py_ssize_t size, bint zero=False) except NULL:
         """Return a new block of `size` bytes, filled with zeros if `zero`."""
+        if self.n_blocks == MOST_BLOCKS:
+            raise MemoryError(f"more than {MOST_BLOCKS} blocks")
         cdef void* memory = calloc(max(size, 1), 1) if zero else malloc(max(size, 1))
         if memory == NULL:
             raise MemoryError(f"could not allocate {size:,} bytes")
