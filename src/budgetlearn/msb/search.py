@@ -201,13 +201,11 @@ def takes_missing(engine):
     if not isinstance(engine, Pipeline):
         return get_tags(engine).input_tags.allow_nan
     for _, step in engine.steps:
-        if step in (None, "passthrough"):
-            continue
-        if not takes_missing(step):
+        if step not in (None, "passthrough") and not takes_missing(step):
             return False
         # After an imputer there are no missing values.
         if type(step).__module__.startswith("sklearn.impute"):
-            return True
+            break
     return True
 
 
