@@ -20,6 +20,7 @@ from ..protocol import BudgetedEstimator, Stage, WeightedFit
 from ..protocol.documenting import documented, estimator_class
 from ..tree.binning import bin_features
 from ..tree.convert import on_the_whole_table
+from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX, ParameterError, check_number, check_numbers
 from .cost_boosting import LightGBMCostClassifier
 from .staged import TreeStages, TreeSum, check_increasing
@@ -210,7 +211,7 @@ class FilterForestClassifier(ClassifierMixin, WeightedFit, TreeStages):
         ).fit(train.X[:, selected], train.y, sample_weight=train.weight, binned=data.take(selected))
         # Features are renumbered for the original table and its feature costs.
         trees = [on_the_whole_table(tree, selected) for tree in forest.trees_]
-        return TreeSum.of(trees, train.X.shape[1], shares=True)
+        return TreeSum(ForestPredictor(trees, train.X.shape[1], shares=True), len(trees))
 
 
 @estimator_class
@@ -237,8 +238,9 @@ class FilterBoostingClassifier(FilterForestClassifier):
         boosting = LightGBMCostClassifier(cost_weights=(0,), n_trees=(self.n_estimators,), **own)
         boosting.fit(train.X[:, selected], train.y, sample_weight=train.weight)
         trees = [on_the_whole_table(tree, selected) for tree in boosting.trees_]
+        predictor = ForestPredictor(trees, train.X.shape[1])
         # The trees of an iteration are used together or not at all.
-        return TreeSum.of(trees, train.X.shape[1], per_step=boosting._n_outputs)
+        return TreeSum(predictor, len(trees), per_step=boosting._n_outputs)
 
 
 @estimator_class

@@ -26,11 +26,6 @@ class TreeSum:
     # Number of trees of a boosting step; 0 if trees are independent votes.
     per_step: int = 0
 
-    @classmethod
-    def of(cls, trees, n_features, shares=False, **how):
-        """Return the model of all `trees`; `shares` turns class counts into shares."""
-        return cls(ForestPredictor(trees, n_features, shares=shares), len(trees), **how)
-
     def scores(self, totals, n_counted):
         """Return scores, (n_samples, n_values), from the sums of the values of reached leaves.
 
