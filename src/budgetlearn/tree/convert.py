@@ -181,8 +181,6 @@ def from_lightgbm(booster):
     must not be NaN: LightGBM treats it as 0, while these trees send it right.
     """
     head, *sections = booster.model_to_string().split("\nTree=")
-    if not sections:
-        return []
     sections[-1] = sections[-1].split("\nend of trees")[0]
     trees, n_outputs = list(map(_fields, sections)), int(_fields(head)["num_tree_per_iteration"])
 
@@ -215,11 +213,8 @@ def from_lightgbm(booster):
     missing_left = (decisions & _MISSING == _NAN_IS_MISSING) & (decisions & _MISSING_LEFT > 0)
     threshold = numbers("threshold", float)
     threshold[threshold == -_ZERO] = np.nextafter(-_ZERO, -1)  # zeros are above it
-    feature, threshold, gaps = (
-        nodes(features, LEAF),
-        nodes(threshold, 0.0),
-        nodes(missing_left, False),
-    )
+    feature, threshold = nodes(features, LEAF), nodes(threshold, 0.0)
+    gaps = nodes(missing_left, False)
     left, right = children("left_child"), children("right_child")
     samples = nodes(numbers("internal_count"), numbers("leaf_count"))
     ends = np.cumsum(n_inner + n_leaves).tolist()
