@@ -210,7 +210,6 @@ class ForestPredictor:
         int32 (n_repeats, n_samples), are the rows that the permuted values come from. With `votes`
         the trees vote; otherwise their values are added.
         """
-        X = np.ascontiguousarray(X, dtype=np.float64)
         leaf_votes = np.eye(self.n_values)[self._labels] if votes else self._values
 
         def count(rows):
