@@ -33,7 +33,9 @@ POINTS = {
     "costs": Column("string", "kind of cost profile: random, unit or given"),
     "method": Column("string", "method, by its id in the methods file"),
     "run": Column("int64", "number of the run; all methods share its split, prices and seed"),
-    "stage": Column("int64", "number of the operating point, from the least expensive"),
+    "stage": Column(
+        "int64", "number of the operating point, by fit, then from the least expensive"
+    ),
     "fit": Column(
         "int64", "number of the fit in the run, one for each setting; 0: the method's own setting"
     ),
