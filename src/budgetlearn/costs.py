@@ -15,8 +15,10 @@ from .files import as_file, encoding_of, is_workbook, opened, separator_of, work
 from .per_feature import PerFeature, own_names
 from .validation import MOST_AMOUNT
 
-# Tolerance for sums of prices in different orders: a budget of 200 must pay for a cost of 200.
+# Relative tolerance, as sums of prices in other orders differ in the last bits: a budget of 200
+# must pay for a cost of 200.
 _SLACK = 1e-12
+# For costs in messages: rounded up, so that the budget that a message names is large enough.
 _SIX_DIGITS = Context(prec=6, rounding=ROUND_CEILING)
 
 _COSTS = PerFeature("feature costs", "price", CostError)
@@ -45,7 +47,7 @@ def affords(budget, cost):
 
 def too_small(budget, cheapest, what, limit="the budget"):
     """Return the error for a budget that pays for none of several models, forests or methods."""
-    least = f"{float(_SIX_DIGITS.create_decimal(cheapest / spendable(1.0))):g}"  # rounded up
+    least = f"{float(_SIX_DIGITS.create_decimal(cheapest / spendable(1.0))):g}"
     text = f"No {what} costs at most {budget:g}: the cheapest one costs {least}."
     return BudgetError(f"{text} Raise {limit} to {least} or more.", float(cheapest))
 
@@ -81,7 +83,7 @@ class FeatureCosts:
     Raises
     ------
     CostError
-        When a price is negative or not finite, or when the lengths disagree.
+        When a price is negative, not finite or above 1e100, or when the lengths disagree.
 
     Examples
     --------
@@ -111,7 +113,7 @@ class FeatureCosts:
         self.groups = self._checked_groups(_GROUPS.in_order(groups, self.names, self.n_features))
 
     def _numbered(self, groups, charges):
-        """Return groups and charges by number, converted if they are by name."""
+        """Return groups and charges; those by name of the group are converted to numbers."""
         names, values = _CHARGES.labelled(charges)
         members, named = _GROUPS.labelled(groups)
         if not (names and members is not None and all(isinstance(name, str) for name in names)):
@@ -208,7 +210,7 @@ class FeatureCosts:
         return costs._called(names)
 
     def _called(self, names):
-        """Return a copy with other names of the features, or none."""
+        """Return a copy whose features have these names, or none."""
         # A copy, because several estimators may share the user's object.
         called = copy(self)
         called.names = names
@@ -222,7 +224,7 @@ class FeatureCosts:
         features : array-like of int or bool
             Indices, or a mask.
         names : sequence, default=None
-            Names of the features in the result.
+            Names of the features in the result; None: they have no names.
 
         Returns
         -------
@@ -434,7 +436,7 @@ COLUMNS = ("feature", "cost", "group", "group_cost")
 
 
 def read_prices(source):
-    """Read a price list or a file of cost profiles, without changing names.
+    """Read a price list or a file of cost profiles, with all names as text.
 
     The source is a csv file (with commas, semicolons or tabs; decimal points or commas), an .xlsx
     workbook or a frame. Its columns are feature and cost and, if features share charges, group and
@@ -463,7 +465,7 @@ def read_prices(source):
 
 
 def _from_frame(frame):
-    """Return name in messages, separator, header and rows of a frame, like `_from_file`."""
+    """Return the same as `_from_file` for a frame, whose rows are counted from 1."""
     cells = frame.astype(object).where(frame.notna(), "").map(lambda cell: str(cell).strip())
     rows = list(enumerate(cells.to_numpy().tolist(), 1))
     return "the price list", ",", [str(name) for name in frame.columns], rows
@@ -500,7 +502,7 @@ _EXPECTED = (
 
 
 def _check_header(path, header):
-    # Checked first; otherwise every feature would be reported as unknown.
+    # Checked before the rows: a wrong header would make every row look wrong.
     unknown = [name for name in header if name not in (*COLUMNS, "run")]
     missing = [name for name in COLUMNS[:2] if name not in header]
     # Both or neither, because a charge without a group would have no effect.

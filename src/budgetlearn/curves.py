@@ -89,7 +89,8 @@ class CostAccuracyCurve:
         ParameterError
             When the budget is not a number >= 0.
         BudgetError
-            When even the cheapest one costs more; the message names its cost.
+            When the curve is empty, or even the cheapest one costs more; the message names its
+            cost.
         """
         check_number(budget, "budget", low=0)
         if not len(self):

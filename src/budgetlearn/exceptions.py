@@ -21,7 +21,7 @@ class CostError(BudgetlearnError, ValueError):
 
 
 class BudgetError(BudgetlearnError, ValueError):
-    """A budget that no model can meet; the message names the cheapest affordable one.
+    """A budget that no model can meet; the message names the smallest budget that would do.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class DatasetError(BudgetlearnError):
 
 
 class ConfigError(BudgetlearnError, ValueError):
-    """A study configuration that names unknown things or contradicts itself."""
+    """A study configuration or a pipeline that names unknown things or contradicts itself."""
 
 
 class MissingExtraError(BudgetlearnError, ImportError):

@@ -17,6 +17,7 @@ from .exceptions import BudgetlearnWarning, ConfigError, DatasetError, extra
 
 SEPARATORS = (",", ";", "\t", "|")
 NOT_TEXT = "{} is not text: expected csv, .xlsx or Parquet. Save text in UTF-16 as UTF-8."
+# The first bytes of such files, by which they are recognised.
 WORKBOOK, OLD_WORKBOOK, PARQUET = b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"PAR1"
 _CHUNK = 1 << 20
 _WORD = re.compile(r"\w*[^\x00-\x7f]\w*")  # a word with a letter that depends on the encoding
@@ -78,6 +79,7 @@ def encoding_of(path):
             while chunk:
                 decoder.decode(chunk)
                 last, chunk = chunk, stream.read(_CHUNK)
+                # At the end of the file, half a character is an error, too.
                 decoder.decode(b"", final=not chunk)
         except UnicodeDecodeError:
             _tell_windows_1252(path, chunk or last)
@@ -86,7 +88,7 @@ def encoding_of(path):
 
 
 def _tell_windows_1252(path, chunk):
-    """Warn about Windows-1252, quoting a word of the chunk; raise if it is no such text."""
+    """Warn that a file is read as Windows-1252, quoting a word; raise if the chunk cannot be."""
     if b"\0" in chunk:
         raise DatasetError(NOT_TEXT.format(path.name))
     try:
@@ -241,6 +243,7 @@ def _plain(cell):
     """Return a cell, with a quote mark before a formula."""
     if not isinstance(cell, str) or not _FORMULA.match(cell):
         return cell
+    # Text such as -5 looks like a formula but is a number, which stays as it is.
     try:
         float(cell)
     except ValueError:
@@ -258,7 +261,8 @@ def whole_file(path, through_links=False):
     if path.exists() and not path.is_file():
         raise OSError(f"{named} is not a file and is not replaced: give another path.")
     path.parent.mkdir(parents=True, exist_ok=True)
-    # An unpredictable name, so that nobody can prepare a file or link there.
+    # An unpredictable name, so that nobody can prepare a file or link there; cut, as most file
+    # systems limit names to 255 bytes.
     # A name has at most 255 bytes, and a letter up to four of them.
     shown = path.name.encode()[:200].decode(errors="ignore")
     partial = path.with_name(f".{shown}.{secrets.token_hex(6)}")

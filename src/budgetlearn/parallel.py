@@ -37,7 +37,7 @@ if hasattr(os, "register_at_fork"):  # not on Windows
 
 
 def progress(items, unit, total=None):
-    """Return the items (or None: a bar to move), with a bar on a terminal after five seconds."""
+    """Return the items, with a bar on a terminal after five seconds; for None, a bar to move."""
     if items is not None and not sys.stderr.isatty():
         return items  # even a hidden bar takes time
     return Bar(items, total=total, unit=f" {unit}", delay=5, leave=False, disable=None)
@@ -124,7 +124,7 @@ def _call_at_once(function, *arguments):
 
 
 def row_blocks(n_rows, n_jobs=None, smallest=1024):
-    """Return slices that cover `n_rows` rows, about four per thread; one if there are few rows."""
+    """Return slices of `n_rows` rows: up to four per thread; one for few rows or one thread."""
     if n_rows <= smallest or (n_threads := effective_n_jobs(n_jobs)) == 1:
         return [slice(0, n_rows)]
     # Several blocks per thread balance blocks that take longer.

@@ -25,7 +25,7 @@ def columns_of(X):
 
 def _labels(values, attribute):
     """Return a list-like attribute as a tuple; None if there is none, or if it is a method."""
-    # The attribute `columns` of pyarrow's tables has their values.
+    # A table of pyarrow has its values in `columns`, and its names in `column_names`.
     own = "column_names" if hasattr(type(values), "column_names") else attribute
     labels = getattr(values, own, None)
     return None if labels is None or callable(labels) else tuple(labels)
@@ -38,9 +38,9 @@ def own_names(names):
 
 
 def check_same_columns(X, names):
-    """Raise if a frame's columns have numbers as names, but not those of the training table."""
+    """Raise if a frame's columns differ from those in training where scikit-learn is silent."""
     given = _labels(X, "columns")
-    # scikit-learn checks text names only. Without names in training, position identifies columns.
+    # scikit-learn checks names that are text. Without names in training, positions count.
     if given is None or _is_text(names) or (names is None and not _is_count(given)):
         return
     # A frame with columns 0, 1, 2 …, in this order, is treated like an array.
@@ -134,4 +134,5 @@ class PerFeature:
 
 
 def _is_count(labels):
+    """Return whether the labels are the numbers from 0, in any order."""
     return set(labels) == set(range(len(labels)))

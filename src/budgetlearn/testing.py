@@ -102,7 +102,7 @@ def check_budgeted_estimator(estimator):
 
 
 def _check_charges(model, X, prices):
-    """Check that predictions are charged for acquired features, and are those of single rows."""
+    """Check that costs are those of acquired features, and that rows do not affect each other."""
     before = X.copy()
     acquired = model.acquired_features(X)
     assert acquired.shape == X.shape, "acquired_features must have the shape of X"

@@ -11,8 +11,8 @@ from .exceptions import BudgetlearnError
 
 # The largest 32-bit integer: an upper bound of seeds, and of nodes and levels in kernels.
 INT32_MAX = 2**31 - 1
-# The largest price or target: sums or squares of larger numbers could be infinite, and scores of
-# targets that differ by less than its inverse NaN.
+# The largest price or target, as sums and squares of larger numbers could be infinite. Targets must
+# differ by its inverse or more, as the squares of smaller differences could vanish.
 MOST_AMOUNT = 1e100
 
 
@@ -58,7 +58,7 @@ def check_number(
 
 
 def check_numbers(values, name, *, alone=False, **limits):
-    """Return one or more numbers (with `alone`, also a number) as a list, each checked."""
+    """Return one or more numbers, each checked, as a list; `alone` also allows a bare number."""
     array = np.asarray(values, dtype=object)
     if not array.size or array.ndim not in ((0, 1) if alone else (1,)):
         raise ParameterError(f"{name} must be a list of at least one number, got {values!r}.")
@@ -66,7 +66,7 @@ def check_numbers(values, name, *, alone=False, **limits):
 
 
 def check_list(values, name):
-    """Return the values as a list, which must have at least one; a string is none of these."""
+    """Return the values as a list; raise `ParameterError` if there are none, or for a string."""
     if isinstance(values, str) or not np.iterable(values) or not (found := list(values)):
         raise ParameterError(f"{name} must be a list of at least one, got {values!r}.")
     return found
@@ -89,7 +89,8 @@ def listed(names, most=5, form=str):
 def check_max_features(max_features, n_features):
     """Return the number of features that a node draws, between 1 and `n_features`.
 
-    None means all, a float in (0, 1] a share, "sqrt" the square root; both are rounded down.
+    None means all, a float in (0, 1] a share, "sqrt" the square root; both are rounded down, but
+    to 1 at least.
     """
     if max_features is None:
         return n_features
@@ -133,7 +134,7 @@ def derive_seed(*parts):
 
 
 def codes_of_groups(groups, X):
-    """Return the group of each row as an integer; a row without one is a group of its own."""
+    """Return each row's group as an integer (None without groups); rows without one stand alone."""
     if groups is None:
         return None
     from sklearn.utils import check_consistent_length  # as in `check_classes`
@@ -170,6 +171,7 @@ def holdout(y, fraction, random_state, classifies=True, groups=None):
     for label in np.unique(y):
         members = random_state.permutation(np.flatnonzero(y == label))
         wanted = round(fraction * members.size)
+        # A fraction that asks for all rows of every class is refused, though each keeps a row.
         learned |= wanted < members.size
         held_out[members[: min(wanted, members.size - 1)]] = True
     if not learned:

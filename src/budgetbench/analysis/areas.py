@@ -78,8 +78,8 @@ def mean_curve(points, column, baselines):
     """Return the mean test score of one method under each budget, and its spread over runs.
 
     In each run a budget buys the last affordable model of the schedule, or the free constant if
-    there is none or the method did not complete the run (Yan et al., section 5.2). So the area
-    under this curve, over shares of the full cost, is the mean AUP.
+    there is none or the method did not complete the run. So the area under this curve, over shares
+    of the full cost, is the mean AUP (Yan et al., section 5.2).
 
     `points` are the schedules of one method in one case. `column` is the unit of the budgets,
     "cost_fraction" or "cost". `baselines`, the free constant's scores, has the runs that count.
@@ -128,9 +128,10 @@ def baselines_of(points, column="test_score"):
 
 
 def _each_run(points, schedules, expected):
-    """Yield each run that counts: its key, its case and run, and its schedule, possibly empty.
+    """Yield the key, the case and run, and the schedule of each run that counts.
 
-    It has costs and scores on test data, of models that some budget buys, and on validation data.
+    The schedule, possibly empty, is an array of costs and scores on test data, of the models that
+    some budget buys, and another on validation data, of all models.
     """
     test = schedules[["cost_fraction", "test_score"]].to_numpy(dtype=float)
     valid = schedules[["valid_fraction", "valid_score"]].to_numpy(dtype=float)
@@ -152,7 +153,8 @@ def area_table(points, schedules=None, expected=None):
 
     `schedules` are by default `compressed_points`. Without a model, `status` gives the reason.
     """
-    # Section 5.2 of Yan et al.: below the cheapest model the majority class is predicted.
+    # Yan et al. (section 5.2) do not say what counts below the cheapest model. Here it is the free
+    # constant on test data.
     schedules = compressed_points(points) if schedules is None else schedules
     baselines, valid_baselines = baselines_of(points), baselines_of(points, "valid_score")
     statuses = points.groupby(RUN)["status"].agg(first_message).to_dict()

@@ -113,8 +113,8 @@ def best_in_little(table, cases, size="n_nodes"):
 
     The memory is the smallest `size` (n_nodes or n_bytes) in which every method has a model. Each
     method is represented by its largest model of that size, for the variant that validation data
-    prefer. A single method's variants compete. Equal errors are nobody's (`TIED`). Cases with an
-    unknown size are omitted.
+    prefer. A single method's variants compete. If several have the lowest error, the entry is
+    `TIED`. Cases with an unknown size are omitted.
     """
     found = []
     for case in cases:

@@ -56,7 +56,8 @@ def overall_table(differences):
     for method, own in differences.groupby("method", sort=False):
         mean, cases = own["mean"].mean(), own.groupby("dataset")["mean"].agg(["sum", "size"])
         n, away = len(cases), cases["sum"] - mean * cases["size"]
-        # The standard error of a ratio of sums, as data sets may have several kinds of costs.
+        # The standard error of a ratio of sums over data sets (differences / kinds of costs), as
+        # data sets may have several kinds of costs.
         error = np.sqrt(away @ away * n / (n - 1)) / len(own) if n >= FEWEST_CASES else np.nan
         reach = stats.t.ppf(1 - LEVEL / 2, n - 1) * error
         wins, losses = int((own["low"] > 0).sum()), int((own["high"] < 0).sum())

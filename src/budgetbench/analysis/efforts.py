@@ -27,13 +27,17 @@ def time_table(points):
 
 
 def _by_default(points):
-    """Return the operating points of each run's first fit, with the method's own settings."""
+    """Return the points of each run's first fit, which has the method's own settings.
+
+    Failures of all fits are included, because a status explains a run without models.
+    """
     return points[(points["fit"] == 0) | (points["status"] != OK)]
 
 
 def _default_areas(points, areas):
     """Return the areas of the first fits, which are the given areas if there are no other fits."""
     first = _by_default(points)
+    # The runs in `areas` count here, too, even those without a record.
     return areas if len(first) == len(points) else area_table(first, expected=areas)
 
 
@@ -92,7 +96,8 @@ def straw_men(points, areas, methods):
     # All runs must agree, as one bad run may be chance.
     nothing = (own <= constant + EQUAL).groupby(GROUP).transform("all")
     worse = (own < default - EQUAL).groupby(GROUP).transform("all") & ~nothing
-    # With two runs and tuning without effect, both would be worse in one of four cases.
+    # If tuning had no effect, both of two runs would be worse in one of four cases, all of five in
+    # one of 32.
     worse &= own.groupby(GROUP).transform("size") >= 5
     found = [
         pd.DataFrame({"below": name, "aup": own, "other_aup": other})[where]

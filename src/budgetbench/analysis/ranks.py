@@ -19,7 +19,8 @@ from .schedules import CASE
 class Ranking:
     """Ranks of methods by mean AUP."""
 
-    means: pd.DataFrame  # areas: a row for each ranked case, a column for each method with all
+    # Areas: a row for each ranked case, a column for each method that has an area in all of them.
+    means: pd.DataFrame
     left_out: list  # methods that lack an area in some ranked case
 
     @cached_property
@@ -46,7 +47,7 @@ class Ranking:
         from scipy.stats import chi2  # here, as most uses of ranks do not need it
 
         # Of the mean ranks as they are; scipy's test would rank means over kinds of costs again.
-        # Conover's form has the spread of the ranks, as it is smaller with ties and such means.
+        # Conover's form divides by the spread of the ranks, which ties and such means reduce.
         away, degrees = self.ranks - self.ranks.to_numpy().mean(), self.ranks.shape[1] - 1
         statistic = degrees * (away.sum() ** 2).sum() / (away**2).to_numpy().sum()
         return float(chi2.sf(statistic, degrees))

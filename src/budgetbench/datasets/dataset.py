@@ -37,7 +37,7 @@ class Table:
     feature_names: tuple[str, ...]
     part: np.ndarray | None = None  # split that came with the data: `TRAIN`, … for each row
     groups: np.ndarray | None = None  # group of each row (in ranking its query); None: no groups
-    # {feature: its words in the order of their codes 0, 1, … before any standardisation}
+    # {feature: its words, in the order of their codes 0, 1, … (before a reader standardises them)}
     categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def take(self, rows):

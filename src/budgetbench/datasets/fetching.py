@@ -34,8 +34,8 @@ TIMEOUT = (10, 60)  # seconds to connect, and between two packets
 MOST_SECONDS = 1800  # for a whole file with all attempts, even if the server still sends data
 MOST_BYTES = 4 << 30
 _BLOCK = 1 << 20
-# Limit on the bytes extracted from an archive: a constant and a multiple of its size. Tables of
-# numbers shrink to a tenth, so a file that shrinks to a hundredth is a decompression bomb.
+# Limit on the bytes extracted from an archive: a constant plus a multiple of its size. Tables of
+# numbers shrink to about a tenth, so what shrinks to less than a hundredth is a decompression bomb.
 LEAST_LIMIT = 16 << 20
 MOST_GROWTH = 100
 _TRY_AGAIN = {408, 425, 429, 500, 502, 503, 504}

@@ -238,7 +238,7 @@ def _learn(images, rng):
 def _features(images, shift, filters):
     """Return the similarity to each learned patch, summed over each quarter of an image."""
     places = SIDE - PATCH + 1
-    half = places // 2 + 1  # of 27 places; the middle ones belong to the upper and left quarters
+    half = places // 2 + 1  # 14 of 27 places: the middle ones count as upper and as left
     X = np.empty((len(images), len(_QUARTERS) * N_LEARNED), np.float32)
     for start in range(0, len(images), _BLOCK):
         block = images[start : start + _BLOCK].astype(np.float32)

@@ -10,7 +10,7 @@ from .dataset import Table
 # {price: number of features} of the 519 features of `yahoo_like` (BudgetRF, section 3).
 PRICE_CLASSES = {1: 123, 5: 31, 20: 191, 50: 125, 100: 16, 150: 32, 200: 1}
 MEAN_QUERY = 23.7  # documents per query: 473,134 for 19,944 queries
-GRADES = (0.26, 0.36, 0.28, 0.08)  # shares of relevance 0, 1, 2, 3; the rest is 4
+GRADES = (0.26, 0.36, 0.28, 0.08)  # shares of documents of relevance 0, 1, 2, 3; the others have 4
 N_TOPICS = 6
 _BLOCK = 1 << 15  # rows drawn at a time, to avoid a second table in memory
 
@@ -124,7 +124,7 @@ def budgetrf_example(n_samples=1024, seed=0):
 
 
 def _bits(label):
-    """Return ten features per label: its bits, lowest first, from the label's index; else 0.5."""
+    """Return ten features for each label k: its bits, lowest first, in k to k + 2; else 0.5."""
     X = np.full((len(label), 10), 0.5)
     for bit in range(3):
         X[np.arange(len(label)), (label + bit) % 10] = label >> bit & 1

@@ -186,7 +186,7 @@ def _with_ratios(features, add, drop):
 def _named(names, n_features):
     expanded = []
     for name in names:
-        # A name without a range counts once.
+        # "x{1..3}" stands for x1, x2, x3; a name without a range counts once.
         first, last = map(int, match.groups()) if (match := _RANGE.search(name)) else (0, 0)
         expanded += [_RANGE.sub(str(i), name, count=1) for i in range(first, last + 1)]
     if len(expanded) != n_features:

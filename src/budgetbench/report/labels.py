@@ -139,7 +139,7 @@ class Display:
 
     def score(self, *datasets):
         """Return the name of the score on the given data sets (default: on all)."""
-        # Data sets of several tasks have no common name for it.
+        # Data sets with different scores have no common name for it.
         scores = {self.datasets[name].score for name in datasets or self.datasets}
         return scores.pop() if len(scores) == 1 else "score"
 

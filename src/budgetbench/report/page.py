@@ -100,7 +100,7 @@ def render_page(sections, report, drawings, library):
     `drawings` maps names to figures as SVG, and `library` is the script that draws the others.
     """
     environment, display = template_environment(), report.display
-    # Separate images, so that ids in one drawing cannot clash with those in another.
+    # As data URIs, not inline, so that ids in one drawing cannot clash with those in another.
     images = {name: data_uri(svg) for name, svg in drawings.items()}
     titles = {case_name(*case): display.case_title(*case) for case in report.cases}
     known = {"report": report, "images": images, "case_titles": titles}
@@ -158,7 +158,8 @@ def script_data(cases, display):
 @cache
 def drawing_library():
     """Return Vega, Vega-Lite and Vega-Embed as one script (all three BSD-3-Clause)."""
-    # The page must work without a network. In another process, as vl_convert blocks all threads.
+    # Bundled, as the page must work without a network, and in another process, as vl_convert blocks
+    # all threads.
     bundle = "vl_convert.javascript_bundle('globalThis.vegaEmbed = vegaEmbed;')"
     code = f"import sys, vl_convert; sys.stdout.write({bundle})"
     command = [sys.executable, "-X", "utf8", "-c", code]

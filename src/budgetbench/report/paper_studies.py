@@ -38,7 +38,7 @@ def run_papers(root, cores, settings):
     `settings`, such as {"runs": 1}, override the settings of every study.
     """
     words = [f"{k}={v if isinstance(v, str) else json.dumps(v)}" for k, v in settings.items()]
-    # The caller holds the folder's lock, but writes other files.
+    # `--nolock`, because the caller holds the folder's lock. It writes other files.
     command = [sys.executable, "-m", "snakemake", "--snakefile", root / "Snakefile", "--nolock"]
     command += ["--cores", cores, "--keep-going"]
     # One after another, as each study uses all cores, and measures times.
@@ -285,7 +285,7 @@ class Reproduction:
     @property
     def studies(self):
         """The studies that `run_papers` runs, in this order: those that have a file here."""
-        # Tables first, so that after an interruption the numbers that count are there.
+        # Studies of tables first, so that after an interruption the numbers that count are there.
         about, variants = self.about, [entry["variant"] for entry in self.entries]
         named = [*self._tables.values(), *about["held_out"].values()]
         named += about["variants"], about["figures"], variants

@@ -52,7 +52,8 @@ def prices_of(prices, dataset, costs, run):
     """Return the price list of a run: columns feature (the name) and cost, indexed from 0."""
     case = of_case(prices, dataset, costs)
     own = case[case["run"] == run].reset_index(drop=True)
-    # As text with the charge, without which prices do not sum to a model's cost.
+    # Prices of members of a group are texts that show the charge, as prices alone do not sum to a
+    # model's cost.
     own["cost"] = [
         row.cost if pd.isna(row.group) else f"{row.cost:g} + {row.group_cost:g} for {row.group}"
         for row in own.itertuples()

@@ -30,7 +30,7 @@ def number(value, form):
 
 def plus_minus(mean, sd, digits=3):
     """Return "mean ± sd", without ± if there is no spread, or a dash if there is no mean."""
-    # With "z" a zero has no sign.
+    # "z" writes a negative number that rounds to 0 without its sign.
     return number(mean, f"z,.{digits}f") + ("" if pd.isna(sd) else f" ± {sd:,.{digits}f}")
 
 

@@ -37,7 +37,7 @@ def settings_of(method, spec, study_seed, dataset):
     """Return the settings to fit a method with, in the order in which to try them.
 
     A grid gives all its combinations. A space gives the method's own setting and `tries` − 1 draws
-    without repetitions; with `seconds_of`, `MOST_MORE` times as many, tried while seconds are left.
+    less repetitions; with `seconds_of`, `MOST_MORE` times as many, tried while seconds are left.
     """
     if "space" not in spec:
         return list(ParameterGrid(spec.get("grid", {})))
@@ -253,10 +253,11 @@ def operating_points(model, run, setting=None, final=None, scoring=None):
 
 def _with_features(rows, bought):
     """Return the rows, with another stage's results where a refit has lost all features."""
-    # Where a first split barely pays, a model may acquire features and its refit none. Validation
-    # data chose it for these features. So the refitted stage with as many trees takes its place
-    # whose cost is nearest to that on validation data. `bought` has, for each row, whether the
-    # first model acquired features, and its number of trees, if it names one.
+    # Where a first split barely pays, a model may acquire features and its refit none, although
+    # validation data chose the model for these features. Then another refitted stage takes its
+    # place: of those with as many trees, that of the cost nearest to the model's on validation
+    # data. `bought` has, for each row, whether the first model acquired features, and its number of
+    # trees, if it names one.
     with_some = [
         (row, trees) for row, (_, trees) in zip(rows, bought, strict=True) if row["n_features"] > 0
     ]

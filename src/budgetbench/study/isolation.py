@@ -45,7 +45,8 @@ def ending_orphans():
     try:
         yield
     finally:
-        for process in own.children(recursive=True):  # parents first, as only orphans are ours
+        # Parents first: orphans come to this process, which then can wait for them.
+        for process in own.children(recursive=True):
             if process not in others:
                 with suppress(psutil.Error):
                     process.kill()

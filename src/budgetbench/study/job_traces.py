@@ -1,6 +1,6 @@
 """Traces that jobs leave beside their outputs: failures, copies of finished outputs, times.
 
-They survive when Snakemake removes outputs. By the failures, the rules decide what to repeat.
+They survive when Snakemake removes outputs. From the failures, the rules decide what to repeat.
 """
 
 import hashlib
@@ -77,7 +77,7 @@ def _is_repeated(status, before, config):
 
 def keep_failures(config, output, statuses, job_memory=None):
     """Write the list of a job's runs without a result, or remove the file if all have results."""
-    # One status for each run: the last failed row has the reason.
+    # One status for each run: that of its last row without a result.
     failed = {run: status for run, status in statuses if is_failure(status)}
     path = failure_file(config, output)
     if not failed:

@@ -67,8 +67,8 @@ def load_runs(files, wildcards, study_seed):
 def limits_of(job):
     """Return the `time_limit` and `memory_limit` of each run of a method."""
     limits = {limit: job.config[limit] for limit in LIMITS.values()}
-    # In a cluster job, a run may use at most the job's memory without Snakemake's. A run over the
-    # limit then ends as a row before the cluster kills the job.
+    # In a cluster job, a run may use at most `SHARE` of the job's memory, less what Snakemake uses.
+    # A run over the limit then ends as a row before the cluster kills the job.
     room = _room(job)
     if room is not None:
         limits["memory_limit"] = min(room, limits["memory_limit"] or room)
@@ -76,7 +76,7 @@ def limits_of(job):
 
 
 def _room(job):
-    """Return the MB of a cluster job that Snakemake does not use; None outside of a cluster."""
+    """Return the MB that a run may use in a cluster job; None outside of a cluster."""
     if retries_of_submission() is None:
         return None
     held = 0.0  # by the Snakemake processes of the submission, which share the job's memory

@@ -54,7 +54,7 @@ def settings_tried(spec):
         {n: f"{v['low']:g} to {v['high']:g}" if isinstance(v, dict) else v for n, v in one.items()}
         for one in (spaces if isinstance(spaces, list) else [spaces])
     ]
-    # A study that draws from a space ignores the grid.
+    # In a study with tries, a method's space replaces its grid.
     every = defaults | (spec.get("parameters") or {}) | ({} if drawn else spec.get("grid") or {})
     tried = {name: list(v) for name, v in every.items() if isinstance(v, (list, tuple))}
     return tried | ({"drawn from": drawn} if drawn else {})

@@ -92,8 +92,9 @@ def schedule_points(points, importance, time_limit=None):
     """Merge the sequences of each run into msB's schedule (algorithm 3.1 of Yan et al.)."""
     # `time_limit` applies to the importance and all sequences of a run together, although these are
     # separate jobs. If a sequence failed or all together took too long, the run has only a row with
-    # that status. If a sequence ended early, such a row follows the points. One without models,
-    # such as the L1 path where one variable tells all, only counts as a failure if all are.
+    # that status. If a sequence ended early, such a row follows the points. A sequence without
+    # models, such as the L1 path if one variable determines the class, is only a failure if all
+    # are.
     frames = []
     for number, part in points.groupby("run", sort=True):
         if (empty := part["status"].str.startswith(_EMPTY)).all():
@@ -104,7 +105,8 @@ def schedule_points(points, importance, time_limit=None):
         if len(failed):
             frames.append(failed.head(1))
             continue
-        # Each row of a sequence has all its time and fits: take stage 0's. Importance adds a model.
+        # Each row of a sequence has its whole time and number of fits, so stage 0 of each counts.
+        # Importance adds its time and one model.
         taken = importance.loc[importance["run"] == number, SECONDS].iloc[0]
         fits = part.loc[part["stage"] == 0, _ADDED].sum().add([*taken, 1])
         seconds = fits["fit_seconds"]

@@ -33,4 +33,5 @@ class Progress:
         means = {what: fmean(each) for what, each in seconds.items()}
         other = geometric_mean(means.values())  # the mean would be too high: heavy fits come first
         left = [means.get(what, other) for job, what in self.fits.items() if job not in self.took]
+        # Jobs run side by side, so their seconds add up to more than those on the clock.
         return sum(left) * elapsed / sum(self.took.values()) / 60

@@ -95,7 +95,7 @@ def origin():
 
 def effort():
     """Return `seconds` since this job started, and `peak_mb`, its largest memory use."""
-    # The method ran in a child process, so the job needed the larger of both peaks.
+    # Methods run in child processes, so the larger peak is that of the process that needed most.
     peaks = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return {
         "seconds": round(time.time() - psutil.Process().create_time(), 1),

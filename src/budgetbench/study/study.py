@@ -180,7 +180,7 @@ class Study:
 
     def check_tables(self):
         """Refuse faults in the user's tables before any job starts, if the tables are small."""
-        # Snakemake itself would go on with the prices of earlier jobs.
+        # Without the file, Snakemake itself would go on with the prices of earlier jobs.
         for path in (path for case in self.cases for path in self.price_list(*case)):
             if not Path(path).is_file():
                 raise ConfigError(f"there is no price list {path}.")
@@ -418,11 +418,13 @@ def here_or_in(path, root):
 
 
 def _own(config):
+    """Return the settings of each data set in use that has settings of its own."""
     by_dataset = config.get("by_dataset", {})
     return [by_dataset[name] for name in config["datasets"] if name in by_dataset]
 
 
 def _named_methods(config):
+    """Return the methods of the study, then those that only some data sets have."""
     own = (settings.get("methods", ()) for settings in _own(config))
     return list(dict.fromkeys(itertools.chain(config["methods"], *own)))
 
@@ -449,6 +451,7 @@ def _check_names(config, registry, methods, root):
 
 
 def _overridden(methods, settings):
+    """Return the specifications with the overrides in some settings."""
     overrides = settings.get("overrides", {})
     return {name: merged(spec, overrides.get(name, {})) for name, spec in methods.items()}
 

@@ -90,6 +90,7 @@ def _forest(byte_budget, task, seed, setting, X, y, *valid):
     """Return a compact forest and its setting, with the penalty chosen on validation data."""
     kind, fit = (GIFRegressor, "ridge") if task == "regression" else (GIFClassifier, "logistic")
     n_classes = np.unique(y).size if task == "classification" else 0
+    # A split adds two nodes, and takes 3 bytes or more and one for each value of its leaf.
     most = 2 + 2 * byte_budget // (3 + (n_classes if n_classes > 2 else 1))
     limits = {"node_budget": most, "byte_budget": byte_budget, "byte_format": "int8"}
     limits["prune_factor"] = max(1, min(GROWN, MOST_GROWN / most))

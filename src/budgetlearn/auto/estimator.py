@@ -28,6 +28,7 @@ from .scores import NAMES, Objective, check_scoring, decide, error_matrix
 
 # Budgets at which methods are compared, as shares of the full cost.
 SHARES = (0.02, 0.05, 0.1, 0.15, 0.25, 0.4, 0.5, 0.7, 1.0)
+# The parts of a stage that a score may need, as total cost needs acquisitions.
 ALL = frozenset({"output", "probabilities", "acquired"})
 # Costs count as equal if they differ by less than this share of the larger one.
 SAME_COST = 0.01
@@ -42,7 +43,7 @@ class Entry:
     score: float  # out of fold, minus the bias due to the choice
     score_se: float
     sure: bool = True  # whether it beats cheaper ones beyond chance
-    last: bool = False  # whether it is kept because it acquires everything
+    last: bool = False  # whether it acquires everything, and is therefore kept
     cost: float = 0.0  # expected cost on rows that the model has not seen
     cost_se: float = 0.0
     model: Any = None  # None: the constant, which acquires nothing
@@ -175,7 +176,8 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
         fitted, found = {}, []
         last, sure = evidence.everything(field), evidence.surely_better(field, chosen, quotes)
         if last is not None and last not in quotes:
-            # Not clearly better than what was chosen: the largest budget must not take it for luck.
+            # Not clearly better than what was chosen, so it is quoted just below that: the largest
+            # budget must not choose it by luck.
             quotes[last] = min(policies[last].score, np.nextafter(max(quotes.values()), -np.inf))
         for k in dict.fromkeys([0, *chosen, *([] if last is None else [last])]):
             policy, method = policies[k], policies[k].method

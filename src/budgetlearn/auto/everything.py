@@ -21,7 +21,7 @@ def has_lightgbm():
 
 
 def boosted_trees(classifies, share=1.0, **settings):
-    """Return unfitted boosted trees, LightGBM's if installed, each on a share of the columns."""
+    """Return unfitted boosted trees, LightGBM's if installed, which draw a share of the columns."""
     if not has_lightgbm():
         kinds = ensemble.HistGradientBoostingRegressor, ensemble.HistGradientBoostingClassifier
         return kinds[classifies](max_features=share, **settings)

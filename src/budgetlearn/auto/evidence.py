@@ -183,6 +183,7 @@ class Comparison:
             moved = sums_of_groups(rows - rows.mean(), groups)
             rows = rows.mean() + moved * (moved.size / rows.size)
         score, error = mean_and_error(rows)
+        # Folds whose model has no stage within the budget have no cost on training rows.
         if 0 < (kept := np.ravel(seen) > 0).mean() < 1:
             score, error = self._score_of(kept, found, decided, spent)
         if method is not CONSTANT:
@@ -312,6 +313,7 @@ def everything(field):
     pool = np.flatnonzero(field.everything)
     if not pool.size:
         return None
+    # The first stays unless the best is better by more than a standard error.
     first, means = int(pool[0]), field.rows.mean(axis=1)
     best = int(pool[means[pool].argmax()])
     return best if _better(field, np.ones(field.rows.shape[1]), best, first, 1.0) else first

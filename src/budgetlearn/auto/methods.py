@@ -19,7 +19,7 @@ DEFAULT = "cascade"
 # Standard error of the cost's correction for unseen rows, as a share of it: of 0, 1/4, 1/3, 1/2,
 # 3/4 and 1, the smallest with which 90 % of costs on unseen rows were within two standard errors.
 CORRECTION_ERROR = 0.5
-# The cascade fits many rows once instead of in folds.
+# Power of the number of rows in the cascade's time: it fits many rows once instead of in folds.
 CASCADE_SCALING = 0.6
 MOST_FOR_MSB = 60  # columns: msB fits models on hundreds of subsets of them
 
@@ -65,7 +65,7 @@ _REGRESSORS = (
 
 
 def competitors(classifies, n_features):
-    """Return the methods for a task: one or two fast ones, the default, then less useful ones."""
+    """Return a task's methods: those on all features, a fast one, the default, then the others."""
     kind = peers.AllFeaturesClassifier if classifies else CentredRegressor
     name = "LightGBM" if has_lightgbm() else "boosted trees"
     models = {name: boosted_trees(classifies), "linear model": linear_model(classifies)}

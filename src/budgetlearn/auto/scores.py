@@ -79,7 +79,10 @@ class Objective:
                 return r2_rows((predictions[:, 0] - y) ** 2, y, weight)
 
     def unseen_error(self, rows, y, groups=None):
-        """Return the error that n equal rows of a class hide: of n + 1 in n + 2 (Laplace)."""
+        """Return the standard error that the spread of rows misses where a class's are all equal.
+
+        By Laplace's rule, n + 1 of n + 2 such rows would be right: the error is that of this share.
+        """
         if self.scoring not in ("accuracy", "balanced_accuracy", "roc_auc", "f1", "f1_macro"):
             return 0.0
         parts = np.zeros(y.size) if self.scoring == "accuracy" else np.ravel(y)
@@ -107,7 +110,10 @@ def decide(probabilities, costs):
 
 
 def check_scoring(scoring, classifies, weight=None):
-    """Return the name of a known score that counts weights, if any; None: the task's default."""
+    """Return the name of a score (None: the task's default), which must be known.
+
+    With weights, it must also be one that counts them.
+    """
     known = CLASSIFICATION if classifies else REGRESSION
     scoring = known[0] if scoring is None else check_choice(scoring, "scoring", known)
     if weight is not None and scoring not in WEIGHED:

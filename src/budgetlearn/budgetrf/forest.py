@@ -29,7 +29,8 @@ from .regrowing import Regrowth, first_forests, found_sets, judging_rows, near_f
 # Ratios of the highest to the lowest price in the risk, if no exponent is given. At 1.001 prices
 # settle ties, as in small nodes. At 4/3 minimax pairs still prefer a perfect feature to noise.
 RATIOS = (1.001, 1.15, 4 / 3, 1.8, 3)
-# Price of a free feature there, as a share of the lowest price: at risk 0 free noise would win.
+# Price of a free feature in the risk, as a share of the lowest price: at risk 0 free noise would
+# win.
 FREE_SHARE = 0.01
 
 
@@ -299,7 +300,8 @@ class GrownOnBudget:
         self._replacing = ()
         rules, rows = self._rules(train.X.shape[1]), judging_rows(len(train.y), seeds[0])
         sample = train if rows is None else train.take(rows)
-        first_setting, first_rule = rules[0]  # rules differ in what regrown trees do not use
+        # Rules differ only in the cost exponent, which regrown trees do not use.
+        first_setting, first_rule = rules[0]
         regrowing = first_rule, self._growth.regrow, seeds[0]
         judging = Regrowth(self._grower(sample), *regrowing)
         forests = self._forests(judging.source, rules, seeds, None)

@@ -52,7 +52,7 @@ class TreeSource:
         # A free feature stays free even with exponent 0.
         prices = np.where(self.counted > 0, self.counted**rule.cost_exponent, 0.0)
         grown = partial(self.tree, self.grower(rule), prices)
-        # Prices depend on the previous trees after pruning, so trees grow one after another.
+        # Prices depend on the previous trees, as pruned, so trees grow one after another.
         if rule.reuse_discount < 1:
             return (grown(seed, acquisitions) for seed in seeds)
         return threads_ahead(grown, seeds, self.n_jobs)

@@ -109,7 +109,8 @@ class LeafRefit:
     def _fitted(self, Z, across, start, change, penalty):
         """Return the best change for one penalty, with the given one as starting point."""
         base = Z @ start
-        # In these units all leaves have about the same curvature, whatever their size.
+        # In these units all leaves have about the same curvature, whatever their size. A quarter is
+        # the largest curvature of an example's log-loss.
         unit = self.scale**0.5 / np.sqrt(across @ self.weight[:, None] / 4 + penalty)
 
         def objective(flat):
@@ -124,7 +125,7 @@ class LeafRefit:
         return unit * found.x.reshape(start.shape)
 
     def _prefix(self, n_trees, penalty, values, loss=None):
-        """Return the prefix with these values times `n_trees`, as predictions are means."""
+        """Return the prefix with these leaf values times `n_trees`, as it averages its trees."""
         trees, starts = [], self.table.starts
         for index, tree in enumerate(self.trees[:n_trees]):
             value = np.zeros((tree.node_count, values.shape[1]))

@@ -47,7 +47,7 @@ class RegrownForest:
 
 
 def found_sets(trees, examples, n_jobs=None):
-    """Yield sets of features that many examples acquire, for each prefix of a forest."""
+    """Yield sets of features that many examples acquire, for each of the `prefix_sizes`."""
     X, sizes = examples.X, set(prefix_sizes(len(trees)))
     walks = ForestPredictor(trees, X.shape[1]).staged_walk(X, acquired=True, n_jobs=n_jobs)
     for n_trees, walk in enumerate(walks, start=1):
@@ -75,7 +75,7 @@ def drops(trees, n_features):
 
 
 def near_front(points):
-    """Return the points that no point of at most their cost beats by the slack, sorted by cost."""
+    """Return the indices of points that none of at most their cost beats by the slack, by cost."""
     order = np.lexsort((-points["score"], points["cost"]))
     score, error = (np.asarray(points[name])[order] for name in ("score", "score_se"))
     return order[score >= np.maximum.accumulate(score) - SLACK * np.nan_to_num(error)]
@@ -84,9 +84,9 @@ def near_front(points):
 class Regrowth:
     """Grows forests of `n_trees` on the features of a set as if they were free.
 
-    Trees grow like those of `source` by `rule`, except for prices, depth, minimum leaf size, and √p
-    of the p features drawn at each node. Each place in a forest has its seed, so all forests leave
-    out the same rows.
+    Trees grow like those of `source` by `rule`, except for prices, random ties, no limit of depth,
+    their own minimum leaf size, and √p of the p features drawn at each node. Each place in a forest
+    has its seed, so all forests leave out the same rows.
     """
 
     def __init__(self, source, rule, n_trees, seed):

@@ -21,7 +21,8 @@ N_BINS = 16
 N_LEAVES = 16
 # Classes differ in a feature if their means vary by more than this multiple of chance.
 CHANCE = 2.0
-# Pseudo-counts of the pooled variance of a feature, and of the smallest variance allowed.
+# Pseudo-counts: POOLED of a feature's pooled variance, N_NARROWEST of the small variance NARROWEST,
+# which keeps densities finite.
 POOLED, NARROWEST, N_NARROWEST = 60.0, 0.01, 5.0
 # Probability, in each cell, of values that its density does not expect.
 UNFORESEEN = 0.01
@@ -122,7 +123,7 @@ class _Examples:
         return np.diff(below, axis=2, prepend=0.0, append=1.0)
 
     def _tabulated(self, counts, rows, few):
-        """Return the shares of the values of features with few, shrunk towards the leaf's."""
+        """Return, for features of few values, the values' shares, shrunk towards the leaf's."""
         shape = self.n_classes, few.size, N_BINS
         codes, weight = self.codes[np.ix_(rows, few)].astype(np.intp), self.weight[rows]
         places = (self.y[rows, None] * few.size + np.arange(few.size)) * N_BINS + codes
@@ -446,7 +447,8 @@ class ForeseenGains:
 
 
 def _times_log(shares):
-    """Return shares · log(shares); one new array, as allocating takes as long as the logarithms."""
+    """Return shares · log(shares), 0 for 0."""
+    # In one new array, as allocating takes as long as the logarithms.
     found = shares + TINY
     np.log(found, out=found)
     found *= shares

@@ -98,7 +98,7 @@ class DynamicOrder:
 
     @property
     def n_stages(self):
-        """Number of acquisitions after which an example may stop."""
+        """Number of stages: the most acquisitions of an example."""
         return min(self.units.n_units, MOST_STAGES)
 
     def reader(self, models, X, answers):

@@ -37,7 +37,7 @@ from .orders import ORDERS, confirmed_share, geometric_stages, nested_stages, or
 
 # Most units (stretches of an order) that are hidden in the training examples of the fallback.
 MOST_UNITS = 16
-# Most units that a dynamic order chooses among.
+# Most units (single acquisitions, or steps of own nested sets) that a dynamic order chooses among.
 MOST_FORESEEN = 200
 # Most examples used to measure the cost of a dynamic order.
 MOST_WALKED = 2_000
@@ -66,10 +66,11 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
     estimators : sequence of str, classifier or regressor, \
             default=("forest", "boosting", "linear", "kernel")
         Models of each stage, mixed with the weights that minimise the out-of-fold log loss or
-        squared error: "forest" (100 trees), "boosting" (at most 240 rounds of trees of 15 leaves),
-        "linear" (logistic or ridge regression), "kernel" (ridge regression on Gaussian kernels),
-        "extra_trees", or any scikit-learn regressor, or classifier with `predict_proba`. Linear and
-        kernel models are skipped above 20,000 examples, and kinds without weight at the first and
+        squared error: "forest" (100 trees), "boosting" (at most 240 rounds of trees of 15 leaves;
+        from 5,000 examples, also more rounds or larger trees), "linear" (logistic or ridge
+        regression), "kernel" (ridge regression on Gaussian kernels), "extra_trees", or any
+        scikit-learn regressor, or classifier with `predict_proba`. Linear and kernel models are
+        skipped above 20,000 examples if there are others, and kinds without weight at the first and
         last stage at the others.
     orders : sequence of str or nested sets, default=("boosted_path", "schedule")
         Orders of acquisition: "boosted_path" (the order in which boosting with feature costs
@@ -85,7 +86,7 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         Whether each example chooses its next feature by the expected gain per price. False: all
         examples follow fixed orders. True: only the dynamic order is used. "auto": a dynamic order
         competes with the fixed ones out of fold, if the naive Bayes tree behind it, which is fast
-        to fit, predicts the class nearly as well as they do. It does not in regression, or above
+        to fit, predicts the class nearly as well as they do. There is none in regression, and above
         20,000 examples or 200 features.
     scoring : str or callable, default=None
         Score, as in scikit-learn, by which operating points are chosen out of fold. Labels favour
@@ -183,7 +184,7 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         errors = vars(self).pop("_errors")
         if self.scoring is not None:
             front = [replace(p, observed_se=errors[id(p.cascade)](p)) for p in front]
-        else:
+        else:  # the first entry is the constant
             front = pool.with_corrections(front, entries[0].score)
         self._set_points(front, models.only(cascades))
 
@@ -253,7 +254,8 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
             acquired = reader.acquired(walk(point, reader, len(table.X))[0])
             paid, n_acquired = self.feature_costs_.total(acquired), acquired.sum(axis=1)
             own = pool.cost_of_rows(paid, n_acquired, table.counted, table.groups)
-            # The out-of-fold score does not hold for a walk that acquires far less.
+            # The out-of-fold score does not hold for a walk that acquires far less: it gets that of
+            # the constant, the first entry.
             score = point.score if own["cost"] >= SURELY_LESS * point.cost else entries[0].score
             return replace(point, score=score, **own)
 
@@ -476,7 +478,8 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         return self.choose(self.budget)
 
     def _stages(self, X, which, want):
-        # Any number may replace missing values: the caller refuses those that are not expected.
+        # Any number may replace unexpected missing values, as the caller refuses them. Expected
+        # ones stay NaN.
         refused = np.isnan(X) & ~self.missing_in_training_
         answers, readers, zeroed = Answers(len(X)), {}, np.where(refused, 0.0, X)
         for index in which:
@@ -508,7 +511,7 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
 
 
 def _changes(cascade, squares, table, models, seed):
-    """Add the models of the change at each stage but the last, and return it out of fold."""
+    """Fit models of the change at each stage but the last; return their out-of-fold predictions."""
     changes, name = np.zeros(squares.shape), cascade.change_kind
     n_folds = LEAST_FOLDS if table.folds is None else max(LEAST_FOLDS, table.folds.max() + 1)
     random = np.random.RandomState(seed)
@@ -529,9 +532,10 @@ class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
     stages of geometrically growing cost. Each stage has models on all features acquired so far. An
     example stops at the first stage whose confidence reaches its threshold (FMCC's idea).
 
-    The thresholds minimise loss + λ · cost, for 40 values of λ. Of these and "always stop at stage
-    s", for all orders, the operating points are those with a higher score than all cheaper ones.
-    All choices use out-of-fold predictions, and the final models are fitted on all data.
+    The thresholds minimise loss + λ · cost, for 40 values of λ. Of these, points between them, and
+    "always stop at stage s", for all orders, the operating points are those with a higher score
+    than all cheaper ones. All choices use out-of-fold predictions, and the final models are fitted
+    on all data.
 
     Attributes
     ----------
@@ -569,8 +573,9 @@ class ScheduleCascadeRegressor(RegressorMixin, ScheduleCascade):
     """Acquire features stage by stage, and stop when more would hardly change the prediction.
 
     The cascade of `ScheduleCascadeClassifier` for regression. At each stage, boosted trees on the
-    features acquired so far predict how much the last stage would change the prediction, (last -
-    own)² in units of the target's variance. An example stops where that is below the threshold.
+    features acquired so far predict how far the prediction is from that of the best-informed stage,
+    as a squared difference in units of the target's variance. An example stops where that is below
+    the threshold.
 
     Attributes
     ----------

@@ -25,7 +25,7 @@ class Cascade:
 
     @property
     def change_kind(self):
-        """Name of the models that, in regression, predict the change made by the last stage."""
+        """Name of the models that, in regression, predict the change to the best-informed stage."""
         return f"change by {self.name}"
 
     @property
@@ -142,7 +142,7 @@ class CascadeReader(Reader):
         return self._ask(features, features, mixed, rows)
 
     def remaining(self, stage, rows):
-        """Return how much the last stage is expected to change the prediction, (n_rows,)."""
+        """Return the expected squared change up to the best-informed stage, (n_rows,)."""
         key = self.order.change_kind, self.order.known[stage]
         return self._ask(key, key[1], self._models[key].predict, rows)[:, 0]
 

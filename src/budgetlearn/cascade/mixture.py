@@ -39,7 +39,7 @@ PRIOR = 3.0
 N_STEPS = 100
 # Kinds with less weight are dropped: they are not worth their time.
 LEAST_WEIGHT = 0.05
-# Weight of the equation "the weights sum to 1", relative to one example's.
+# Weight of the equation "the weights sum to 1", as a multiple of the number of examples.
 SURE = 10.0
 
 

@@ -64,7 +64,7 @@ class Table:
     groups: np.ndarray | None = None  # as in `Examples`
 
     def take(self, rows):
-        """Return the table of some rows, without folds."""
+        """Return the table of some rows, without `folds` and `given`."""
         counts = {"weight": self.weight, "counted": self.counted, "groups": self.groups}
         counts = {name: None if own is None else own[rows] for name, own in counts.items()}
         return Table(np.ascontiguousarray(self.X[rows]), self.y[rows], self.n_classes, **counts)
@@ -164,7 +164,7 @@ def below_all(X):
     # A single split of a tree can then separate missing values from known ones.
     lowest = np.nanmin(X, axis=0, initial=np.inf)
     lowest = np.where(np.isfinite(lowest), lowest, 0.0)
-    # In float32, which trees use, subtracting 1 from a large number does not change it.
+    # In float32, which extra trees use, subtracting 1 from a large number does not change it.
     return lowest - np.maximum(1.0, APART * np.abs(lowest))
 
 
@@ -182,9 +182,10 @@ def medians(X):
 
 
 # With more than MANY_CLASSED examples of classes or MANY_NUMBERED numbers, models are fitted once
-# instead of once for each fold. Choices are then made on a tenth of the examples, but at least and
-# at most so many. In regression, what decides when to stop learns from these alone and needs more.
-# The least number exceeds MOST_PILOT_ROWS, so what depends on that limit is the same for all.
+# instead of once for each fold. Choices are then made on a tenth of the examples, but from
+# LEAST_JUDGED to MOST_JUDGED. In regression, what decides when to stop learns from these alone and
+# needs more. LEAST_JUDGED exceeds MOST_PILOT_ROWS, so that what depends on that limit is the same
+# whether it is asked of all examples or of these.
 MANY_CLASSED, MANY_NUMBERED, LEAST_JUDGED, MOST_JUDGED = 20_000, 100_000, 6_000, 20_000
 
 
@@ -367,6 +368,7 @@ class BoostingKind:
             known = found[table.folds >= 0]
             done, loss = done + n_more, judged.mean(judged.calibrated_losses(known))
             if loss < least:
+                # `known` is a copy, unlike `found`, which the next rounds overwrite.
                 least, best, held_out = loss, done, known
             elif done - best >= patience:
                 break
@@ -535,7 +537,7 @@ def masked_trees(forest, shown):
 
 @dataclass(frozen=True, eq=False)
 class MaskedModel:
-    """Boosting and extra trees fitted on partly hidden examples."""
+    """The mean of boosting and extra trees, both fitted on partly hidden examples."""
 
     boosted: object
     trees: ForestModel

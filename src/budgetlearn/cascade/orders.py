@@ -88,7 +88,10 @@ def _price(price):
 
 
 def _importance(table, features, seed, n_jobs):
-    """Return the importance of some features in a forest of these features, above 0."""
+    """Return the importance, above 0, of some features in a forest of these features.
+
+    In classification by permutation out of bag, in regression by impurity.
+    """
     X, how = table.without_gaps[:, features], {"random_state": seed, "n_jobs": n_jobs}
     learned = {"sample_weight": table.weight, "binned": table.codes.take(features)}
     if table.n_classes is None:
@@ -223,11 +226,11 @@ def confirmed_share(table, costs, traces, last, seed, n_jobs=None):
     gains = constant - np.mean([table.calibrated_losses(each) for each in known], axis=0)
     flattery = np.subtract(inside, outside).sum(axis=0) / len(known)
     left = gains - flattery
-    # A few rows with far larger gains inflate the error, so try again with all of it capped.
+    # A few rows with far larger gains inflate the error, so try again with gains and losses capped.
     for most in (np.inf, np.quantile(left, USUAL)):
         own, gained, lost = np.minimum([left, gains, constant], most)
         mean = table.mean(own)
-        # Of the gain as a part of what the constant loses: this differs by row, but not by luck.
+        # Of the gain as a share of the constant's loss, which differs by row, but not by luck.
         error = table.mean_and_error(own - mean / (table.mean(lost) or 1.0) * lost)[1]
         if mean > LEAST_ERRORS * error:
             share = mean / max(table.mean(gained), mean)

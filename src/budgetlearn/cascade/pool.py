@@ -1,9 +1,10 @@
 """Candidates for operating points of a cascade, scored out of fold, and the best at each cost.
 
-A candidate is a set of confidence thresholds that minimise loss + λ · cost. Arrays are indexed by
-stage s and example i: `confidence[s, i]` is the cascade's confidence, `losses[s, i]` the loss of
-stopping, `costs[s, i]` the acquisition cost up to and including stage s. An example stops at the
-first stage at which its confidence reaches that stage's threshold, or at the last stage.
+A candidate is a set of confidence thresholds: those that minimise loss + λ · cost, those at which
+all stop at one stage, or others in between. Arrays are indexed by stage s and example i:
+`confidence[s, i]` is the cascade's confidence, `losses[s, i]` the loss of stopping, `costs[s, i]`
+the acquisition cost up to and including stage s. An example stops at the first stage at which its
+confidence reaches that stage's threshold, or at the last stage.
 """
 
 from dataclasses import dataclass, replace
@@ -118,7 +119,8 @@ class Candidate:
 
     cascade: object  # Cascade or DynamicOrder
     thresholds: np.ndarray  # (n_stages,): confidence at which an example stops
-    # The λ for which the thresholds are optimal; NaN if all examples stop at one stage.
+    # The λ for which the thresholds are optimal; between two candidates, the slope of their scores;
+    # NaN if all examples stop at one stage.
     tradeoff: float
     cost: float  # out of fold, mean over the examples
     cost_se: float  # its standard error
@@ -223,9 +225,9 @@ def number_evidence(trace, changes, table, reference):
 
 def calibrated_numbers(predictions, table):
     """Return numbers (n_samples, 1), moved and stretched to the least squared error."""
-    # Trees predict numbers too close to the mean, and overfitted ones too far from it. Squared
-    # errors of other predictions are then not the sum of the reference's and of the squared
-    # difference from it, and expected scores of early stages are too high or too low.
+    # Trees predict numbers too close to the mean, and overfitted models too far from it. Then the
+    # squared error of another prediction is not the reference's error plus the squared difference
+    # from it, and expected scores of early stages are too high or too low.
     said = predictions[:, 0] - table.mean(predictions[:, 0])
     spread = table.mean(said**2)
     slope = table.mean(said * table.y) / spread if spread else 1.0
@@ -272,8 +274,8 @@ def candidates(evidence, full_cost):
 def between(found, evidence, full_cost):
     """Return candidates that fill the gaps between others."""
     # For any λ, loss + λ · cost is minimal at a corner of a convex hull, so a budget between two
-    # corners would be partly unspent. New candidates lower one threshold of the costlier neighbour:
-    # as many examples as the budget requires stop at the stage with the smallest loss.
+    # corners would be partly unspent. New candidates lower one threshold of the costlier neighbour,
+    # the one that adds the least loss, so that as many examples as the budget requires stop there.
     losses, table = evidence.expected_losses, evidence.table
     one = np.ones(losses.shape)
     weight, counted = (one[0] if w is None else w for w in (table.weight, table.counted))
@@ -342,7 +344,8 @@ def _judged(evidence, thresholds, tradeoff):
 
 
 def _trust(claimed, error):
-    """Return the weight of what is seen with a standard error, beside what is claimed."""
+    """Return the weight, in [0, 1], of an observation against a claim, by inverse variance."""
+    # The standard error of a claim is a share of it.
     doubt = CLAIM_ERROR * claimed
     # The error of a single group is unknown.
     return doubt**2 / (doubt**2 + error**2) if error > 0 else float(error == 0)
@@ -364,7 +367,7 @@ def best_informed(table, last, stages, share):
     """Return the reference for all other predictions: `last`, from all features, or a stage's."""
     # If most features are noise, an earlier stage may predict better than the last one. It becomes
     # the reference if its gain over the constant, times the `share` that a pilot confirms, exceeds
-    # the gain of `last` beyond chance.
+    # the gain of `last` beyond chance. On tables too large for a pilot, `last` is always kept.
     best = min(stages, key=lambda each: table.mean(table.losses(each)))
     constant = table.calibrated_losses(np.tile(table.constant, (len(table.y), 1)))
     lead = share * (constant - table.losses(best)) - (constant - table.losses(last))

@@ -15,13 +15,15 @@ from .mixing import gaussian_sums, standardised
 # Values are clipped at this many standard deviations, so that outliers do not dominate.
 FARTHEST = 3.0
 # A few codes such as -999 inflate the standard deviation until all other values look alike. If
-# clipping reduces it below the share LEAST_LEFT, it is computed again from the clipped values.
+# clipping reduces it below the share LEAST_LEFT, values are clipped and it is computed again,
+# N_CUTS times.
 LEAST_LEFT, N_CUTS = 0.25, 8
 # Penalty of the linear model on standardised coefficients, and largest number of steps.
 PENALTY = 1.0
 MOST_STEPS = 100
-# Numbers of landmarks for the model and the choice of a length; lengths are inverse squares.
+# Numbers of landmarks for the model, and for the choice of a length.
 N_LANDMARKS, N_FEW = 300, 60
+# Factors in a kernel's exponent, of the squared distance divided by the number of columns.
 LENGTHS = (0.05, 0.2, 0.8)
 PENALTIES = np.geomspace(1e-4, 1e2, 13)
 # For fewer rows, a compiled kernel is faster than matrix products.
@@ -241,7 +243,8 @@ class KernelFit:
 
     def __init__(self, kernel, landmarks, targets, weight=None):
         count_fit()
-        # Pivoted Cholesky, kernel = L L', drops landmarks that depend on the others.
+        # Pivoted Cholesky, kernel = L L', drops landmarks that depend on the others. LAPACK counts
+        # pivots from 1.
         least = LEAST_SQUARE * len(landmarks)
         factor, pivots, n_kept, _ = dpstrf(kernel[landmarks], tol=least, lower=1)
         factor, kept = factor[:n_kept, :n_kept], pivots[:n_kept] - 1
@@ -291,7 +294,7 @@ class KernelModel:
 
     scaling: Scaling
     landmarks: np.ndarray  # (n_landmarks, n_columns): scaled, in Fortran order
-    length: float
+    length: float  # the factor of squared distances in exp(-length · distance²)
     weights: np.ndarray
     centre: np.ndarray
     sharpness: float | None

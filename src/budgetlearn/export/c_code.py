@@ -27,7 +27,7 @@ MISSING = " || (x[@feature@] != x[@feature@] && (@name@_missing[at >> 3] & (1u <
 FEATURE = ("@name@_feature[at]", "@name@_used[@name@_feature[at]]")
 # Trees whose stops are found before their values are added, so that the processor overlaps both.
 TOGETHER = 16
-MOST_TESTED = 4  # measured: with more tests, a branch is faster
+MOST_TESTED = 4  # tests of a subtree without branches; measured: with more, a branch is faster
 MOST_NESTED = 120  # C99 guarantees 127 nested blocks, of which the function needs some
 PRINT = ('printf("%d", @name@_predict(x));', 'printf("%.9g", (double)@name@_predict(x));')
 
@@ -101,7 +101,8 @@ def _fast(forest):
     if forest.kind == VOTES:
         constant = constant.astype(np.uint32)
     elif together:
-        # Sums of int8 take two bytes if they fit, as a vector unit then adds twice as many.
+        # Sums of int8 take two bytes if they fit, as a vector unit then adds twice as many at once.
+        # Columns are padded to whole vectors.
         most = sum(np.abs(own.astype(float)).max() for own in forest.stop_values())
         narrow = values.dtype == np.int8 and most <= np.iinfo(np.int16).max
         sum_type = "int16_t" if narrow else total_type

@@ -17,7 +17,7 @@ from .formats import FORMATS, INT8_MAX, MOST_FEATURES, refuse_above, thresholds_
 from .serialization import FULL, LEFT_IS_ZERO, REGRESSION, SCORES, VOTES, rebuilt, stored
 
 WIDEST = 256  # hidden units of a perceptron
-FAR = np.float32(1e6)  # standardised features are clipped here, so that no sum overflows
+FAR = np.float32(1e6)  # standardised features are clipped to ± this, so that no sum overflows
 
 
 class CompactModel:
@@ -193,7 +193,8 @@ class CompactNetwork(CompactModel):
     """
 
     kind: int  # `REGRESSION`, or `SCORES` of classes as in `CompactForest`
-    # (n_features,), float32: the number subtracted from a feature, and the unit of its weights.
+    # (n_features,), float32: the number subtracted from a feature, and the factor after that, which
+    # includes the unit of its weights.
     centre: np.ndarray
     step: np.ndarray
     weight: np.ndarray  # int8 (n_features, n_hidden)
@@ -228,7 +229,7 @@ class CompactNetwork(CompactModel):
             warnings.simplefilter("ignore", ConvergenceWarning)
             Z = _standardised(X, centre, inverse)
             network.fit(Z, y if classifies else (y - mean) / spread)
-        # Each feature has its own step anyway, which absorbs the unit of its weights.
+        # The unit of a feature's weights is moved into its step, which each feature has anyway.
         step, weight = _rounded(network.coefs_[0], axis=1)
         scale, outer = _rounded(network.coefs_[1], axis=None)
         bias, constant = network.intercepts_

@@ -135,7 +135,7 @@ class ImportedForest(CompactMethods):
         # A single score of two classes is the second class's score minus the first's.
         pad = self.classes is not None and start.size == 1
         self.trees, self.intercept = [], np.insert(start, 0, 0.0) if pad else start
-        # Sums of class shares need not be divided, as the largest one decides.
+        # Sums of class shares are not divided by the number of trees: the largest sum decides.
         divisor = len(trees) if averages and self.classes is None else 1
         for tree in trees:
             value = tree.value / divisor

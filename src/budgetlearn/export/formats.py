@@ -135,7 +135,7 @@ def values_in(value, constant, kind, format, n_trees):
 
 def thresholds_in(forest, format):
     """Return features and thresholds in the format, and the grids: used, low, step."""
-    # Infinity and the largest number only separate missing values, and are not too far.
+    # Infinite thresholds and the largest float64 only separate missing values: no warning.
     sizes = np.abs(forest.threshold)
     far = forest.threshold[(sizes > LARGEST) & (sizes < np.finfo(np.float64).max)]
     if far.size:
@@ -145,7 +145,7 @@ def thresholds_in(forest, format):
             BudgetlearnWarning,
             stacklevel=3,
         )
-    # C has no literal for -infinity. At this threshold only the least finite number goes left.
+    # C has no literal for -infinity. At this threshold, of finite numbers only the least goes left.
     threshold = np.maximum(forest.threshold, np.nextafter(-LARGEST, np.float32(0)))
     if format == "int8":
         used, low, step, bins, places = binned(forest.feature, threshold)

@@ -105,8 +105,8 @@ def tree_acquisitions(estimator, model, n_samples, ledger, answer, *, votes=Fals
     # for is requested next, the cheapest among equals. Under a cap an example takes one tree after
     # another, so that it spends its budget on whole trees.
     summed = per_step > 0
-    # A sum ends at the first refused feature, and its later trees are useless without the first
-    # ones. So if joint requests save no time, trees are walked one by one.
+    # A sum ends at the first refused feature, and features of its later trees would be bought in
+    # vain. So if joint requests save no time, trees are walked one by one.
     one_by_one = ledger.max_cost < np.inf or (summed and (ledger.at_hand or n_samples == 1))
     walking = predictor.waiting_trees(
         n_samples, n_trees, one_by_one=one_by_one, until_refused=summed

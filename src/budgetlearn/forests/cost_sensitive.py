@@ -19,8 +19,8 @@ from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX, ParameterError, check_number, check_numbers, is_flag
 from .base import X_TYPES, CodedFit, GrownTrees, UsedFeaturesForest, directions_of
 
-# Minimum weight of an example that every tree so far classifies correctly. After one tree these are
-# nearly all; without a floor the second tree would grow only on the first one's mistakes.
+# Minimum weight of an example, for those that every tree so far classifies correctly. After one
+# tree these are nearly all, and without a floor the second would grow only on its mistakes.
 FLOOR = 0.02
 
 

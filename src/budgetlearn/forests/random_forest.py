@@ -32,7 +32,7 @@ def grown(forest, data, train, rule, seeds, features=None):
 
 
 def fit_drawn(forest, train, seeds, impurity):
-    """Grow the trees of a forest on bootstrap samples, and predict out of bag if it asks for it."""
+    """Grow a forest's trees on bootstrap samples; with `oob_score`, predict out of bag, too."""
     # Constant features count as drawn, as in Breiman's and scikit-learn's forests.
     rule = forest._rule(train.X.shape[1], impurity=impurity)
     data = forest._codes(train.X, forest._binned)
@@ -115,7 +115,8 @@ class RandomForestRegressor(CodedFit, ForestRegressor):
         fit_drawn(self, train, seeds, Variance())
 
 
-# Minimum price in the draw, as a share of the highest: with larger ratios, others are never drawn.
+# Minimum price in the draw, as a share of the highest. With lower prices, hardly any other feature
+# would ever be drawn.
 LEAST_PRICE = 1e-4
 
 

@@ -158,7 +158,8 @@ class Squared:
     def start(self, targets, weight=None):
         """Return the loss-optimal constant and the kernel that starts from it.
 
-        Targets (n_samples, n_outputs) are outputs or one-hot classes; weights are positive, or 1.
+        Targets (n_samples, n_outputs) are outputs or one-hot classes; weights are positive, or None
+        (all 1).
         """
         # NumPy's weighted mean may differ in the last bit.
         intercept = targets.mean(axis=0) if weight is None else weight @ targets / weight.sum()

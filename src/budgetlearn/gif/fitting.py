@@ -22,7 +22,8 @@ from .weights import NodeLogit, NodeRidge, logarithms
 MOST_KEPT = 1 << 26
 # Largest table, in values, whose rows are also kept in the order of each feature, in 4 bytes each.
 MOST_ORDERED = 1 << 26
-# Numbers are split faster if samples are found when needed: few nodes for each tree, many samples.
+# With few nodes for each tree and many samples, splits of numbers are faster if the samples of a
+# node are found when needed, instead of kept.
 FEW_NODES, LEAST_FOUND = 10, 5000
 # Coding a column takes as long as 64 visits of it; tables of fewer than 1000 rows fit in the cache.
 VISITS, LEAST_CODED = 64, 1000
@@ -169,13 +170,14 @@ def _grown(gif, train, seeds, exponent):
     few = n_samples >= LEAST_FOUND and most <= FEW_NODES * n_trees and X.size <= MOST_ORDERED
     plain = not is_classifier(gif) and not gif.joint_fit and not np.isnan(X).any()
     most_kept = 0 if pays and few and plain else MOST_KEPT
-    # If several candidates are examined at a step, the samples of all nodes must be kept.
+    # If several candidates are examined at a step, the samples of all nodes must be kept (as long
+    # as int32 can number them).
     large = n_trees * n_samples > (most_kept if gif.candidate_window == 1 else INT32_MAX)
     X = in_columns(X, large)
     coded = (large or pays) and X.dtype != np.uint8
     ordered = large and coded and X.size <= MOST_ORDERED
     bins = byte_codes(X, gif.n_jobs, ordered) if large or coded else None
-    n_nodes = 3 * n_trees + 2 * most
+    n_nodes = 3 * n_trees + 2 * most  # roots with both sides, and those of accepted nodes
     table = NodeTable(n_trees, n_samples, n_nodes, max_depth, *([X, bins] if large else []))
     # Splits and the choice of candidates have separate random streams.
     splits = X, n_visits, gif.n_thresholds, gif.min_samples_leaf, seeds[0]

@@ -85,8 +85,8 @@ cdef class RandomWindow(Pool):
 
     If the splitter has charges, the gap of a candidate is lowered by the charge of its parent's
     feature times the loss of the constant. If no candidate of the window is worth its charge, the
-    split of the best one is drawn again among the acquired features. This changes no accepted node,
-    because a split on a feature that was not acquired has no accepted side.
+    split that made the best one is drawn again among the acquired features. This changes no
+    accepted node, because a split on a feature that was not acquired has no accepted side.
     """
 
     cdef:
@@ -106,7 +106,7 @@ cdef class RandomWindow(Pool):
         self.n_window = min(n_window, table.records.shape[0])
         self.stats = np.empty(loss.width)
         self.trial = np.empty(loss.n_outputs)
-        self.state = <uint64_t> seed * 2 + 1
+        self.state = <uint64_t> seed * 2 + 1  # must not be 0 for xorshift
 
     cdef bint find(self) noexcept nogil:
         cdef int32_t size, i, drawn, node
@@ -534,7 +534,7 @@ def grow(
                 pool.add(node)
                 pool.add(node + 1)
         while n_nodes < node_budget and pool.find():
-            # The other side. Roots are followed by pairs, and the parent would have to be fetched.
+            # The other side, without fetching the parent: siblings are pairs after the roots.
             node = (pool.found - table.n_trees ^ 1) + table.n_trees
             price, tests = 1, 0
             if table.nodes[node].step < 0:
@@ -579,7 +579,7 @@ def grow_on_residuals(
     cdef:
         int32_t[::1] leaves = np.empty(table.nodes.shape[0], dtype=np.int32)
         double[::1] stats = np.empty(loss.width)
-        uint64_t state = 2 * seed + 1
+        uint64_t state = 2 * seed + 1  # must not be 0 for xorshift
         int32_t n_leaves = table.n_nodes, n_accepted = 0, drawn, node, child, size
         double* step
         int64_t n_nodes = 0, price, n_tests = 0

@@ -1,6 +1,6 @@
 """Kernel: the losses of globally induced forests, with or without sample weights.
 
-Begon, Joly and Geurts (2017), section 2. Each loss keeps a small state per training sample. Sums
+Begon, Joly and Geurts (2017), section 3. Each loss keeps a small state per training sample. Sums
 over a node's samples then give the optimal weight of the node and its gap.
 """
 

@@ -69,7 +69,7 @@ cdef struct Split:
     bint missing_left    # whether samples without a value go left
     int32_t n_missing    # samples of the node without a value
     double cut           # cells <= cut go left
-    int32_t place, end   # drawn ahead: `by_value[feature, place:end]` have the next code so long
+    int32_t place, end   # ahead, until scored, `by_value[feature, place:end]` have the next code
 
 
 cdef class Charges:

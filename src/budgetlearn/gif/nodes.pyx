@@ -22,7 +22,7 @@ cdef enum:
     # theirs, up to a total of MOST_FOR_EACH entries per sample.
     SHARE = 32
     MOST_FOR_EACH = 16
-    OUTERMOST = 128  # samples that are tried for the least or largest value of a node
+    OUTERMOST = 128  # outermost samples of a column, tried for a node's least or largest value
     LAST_CODE = 255  # NaN has the code after those of the values
     LEAST_IN_BYTES = 256  # samples of a node for which reading codes and some values pays off
 
@@ -32,7 +32,7 @@ FOREST_NODE_DTYPE = np.asarray(<ForestNode[:1]> &record).dtype
 
 
 def byte_codes(X, n_jobs=None, ordered=True):
-    """Return the `BinnedData` of features in bytes; one code per split may be on both sides."""
+    """Return `BinnedData` with one-byte codes; a threshold may lie among the values of one code."""
     n_bins = None if X.dtype == np.uint8 else LAST_CODE
     return bin_features(X, n_bins, n_jobs, np.isnan(X).any(axis=0), ordered=ordered)
 
@@ -311,7 +311,8 @@ cdef class Splitter:
             bint pays, again
             Split* drawn
         out.n_left = 0
-        # Consecutive roots are the same node, as long as the targets do not change.
+        # All roots have the same samples, so the last `enter` holds for the next root, too, as long
+        # as the targets do not change.
         again = self.whole and self.fixed and n == self.moved.shape[0]
         self.whole = False
         self.ahead = self.found and self.table is not None

@@ -17,8 +17,8 @@ SHARE = 0.25
 # Numbers of nodes that `early_stopping` compares, an eighth of an octave apart. They do not depend
 # on the budget, so a larger budget chooses among more of them and is never worse.
 SIZES = np.unique(np.rint(2 ** (np.arange(31 * 8) / 8)).astype(np.int64))
-# In tables of more rows a sample chooses the nodes to drop. The sample is smaller for larger
-# tables, whose growth and last fit take longer.
+# In tables of more than `MOST_ROWS` rows a sample chooses the nodes to drop: `MOST_PAIRS` / rows of
+# them, at least `LEAST_JUDGES`. So larger tables, which take longer to grow, have smaller samples.
 MOST_ROWS, MOST_PAIRS, LEAST_JUDGES = 20_000, 70_000_000, 2000
 
 
@@ -65,7 +65,8 @@ class ImportedNodes(Nodes):
         records = np.zeros(sum(n_nodes), dtype=FOREST_NODE_DTYPE)
         # The leaf of each example in each tree; below, its place among all nodes.
         self._leaves = ForestPredictor(forest.trees, forest.n_features).walk(X, leaves=True).leaves
-        # Features without missing values here may have none later, so they need no side for them.
+        # A feature without missing values in training may have none in prediction, so its splits
+        # need no side for them.
         starts, gaps = np.cumsum([0, *n_nodes]), np.isnan(X).any(axis=0)
         for number, (tree, start) in enumerate(zip(forest.trees, starts, strict=False)):
             # Parents come first, and siblings side by side.

@@ -272,6 +272,8 @@ cdef class VarianceSplitter(Splitter):
             self.total[k] = total
             # The mass times the variance, which is precise because the means are about 0.
             within += squares - total * total / self.mass
+        # A part has no larger sum of squares than the whole, so the few may show that the node is
+        # not pure (2: beyond rounding).
         if self.ahead and within <= 2.0 * self.pure_variance * n:
             self.ahead = False  # the few leave it open
             return self.enter(samples, n)
@@ -322,6 +324,7 @@ cdef class VarianceSplitter(Splitter):
             total += targets[samples[i]]
             for k in range(TOGETHER):
                 side = goes_left[256 * k + codes[k][samples[i]]]
+                # Swapped at each sample: even and odd places have separate sums, as in `sum_below`.
                 sums[k], next_sums[k] = next_sums[k], sums[k] + targets[samples[i]] * side
                 counts[k] += side
         self.mass, self.total[0] = n, total

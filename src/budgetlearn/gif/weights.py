@@ -16,8 +16,8 @@ from ..validation import ParameterError
 
 # Penalties to choose from, in units of the mean number of nodes that an example reaches.
 ALPHAS = np.logspace(-3, 1.5, 10)
-BLOCK = 2048
-MOST_STEPS, TOLERANCE = 200, 1e-5
+BLOCK = 2048  # columns that are made dense at a time
+MOST_STEPS, TOLERANCE = 200, 1e-5  # limits of conjugate gradients
 
 
 class NodeRidge:
@@ -142,6 +142,7 @@ class NodeRidge:
         # From the largest penalty down, as each solution is a good start for the next.
         for penalty in penalties[::-1]:
             start = self._iterate(penalty, right, start)
+            # z'A (A'A + pI)^-1 A'z for the probe z: on average the trace of the hat matrix.
             freedom = probe @ self._to_samples(start[:, -1])
             solutions.append(self._with_intercept(start[:, :-1]))
             scores.append(self._cross_validation(start[:, :-1], freedom))
@@ -165,7 +166,7 @@ class NodeRidge:
         return np.column_stack(solved)
 
     def _to_nodes(self, right):
-        """Return A'v."""
+        """Return A'v for v = `right`."""
         return self._B.T @ right - np.multiply.outer(self._c, self._u @ right)
 
     def _to_samples(self, weights):

@@ -113,6 +113,7 @@ class ExhaustiveSearch(SubsetSearch):
     def _refuse(self, data):
         n_variables = data[0].X.shape[1]
         half, seconds = self._trial(data)
+        # Powers stop at 1000, as 2.0 ** 1024 is too large for a float.
         exact = 2**n_variables - 1
         fits = f"{exact:,}" if exact < 1e12 else f"{float(2 ** min(n_variables, 1000)):.1e}"
         total = seconds * 2.0 ** min(n_variables, 1000) / effective_n_jobs(self.n_jobs)
@@ -173,7 +174,7 @@ COLUMNS = "subset,score,fit_seconds"
 
 
 class CheckpointError(BudgetlearnError, ValueError):
-    """Raised if a file of subset scores belongs to another search."""
+    """A file of subset scores that is damaged or belongs to another search."""
 
 
 def variables_of(subset):

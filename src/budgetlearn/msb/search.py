@@ -189,7 +189,7 @@ class SequenceProblem:
                     partial = len(worse.variables) < self.costs.n_features
                     if partial and better.dominates(worse):
                         worse.model = None
-            # What a dropped model dominates, the one that dominates it dominates as well.
+            # A dropped model need not be compared: what it dominates, its dominator dominates, too.
             seen = [*self._undominated, visited]
             self._undominated = [each for each in seen if each.model is not None]
         return visited
@@ -342,7 +342,7 @@ class ModelScheduleSearch(SubsetSearch):
                 subsets[sequence.name] = list(sequence.subsets(problem))
                 yield from subsets[sequence.name]
 
-        # Algorithm 3.3. Models are fitted while later sequences are still choosing subsets.
+        # Algorithms 3.1 to 3.3. Models are fitted while later sequences still choose subsets.
         problem.visit(along_all_sequences(), "models")
         self.sequences_ = {name: problem.visit(visited) for name, visited in subsets.items()}
         # Sorted, so that ties do not depend on the order of sequences.

@@ -65,7 +65,7 @@ class ImportanceSequence(RemovalSequence):
         return lambda left: first_of(left, *self._criteria(problem, importance, left), ranks)
 
     def _criteria(self, problem, importance, left):
-        """Return the criteria of all variables; the one with the least criterion is removed."""
+        """Return the criteria of all variables: the least first one goes, the others break ties."""
         return importance, -_shares(problem.costs, left)
 
 

@@ -163,11 +163,11 @@ class LinearTreeGrower:
         spread = self._centred(scores, rows)
         # The direction of largest variance of the scores; with two classes, the score itself.
         direction = np.linalg.svd(spread, full_matrices=False)[2][0]
-        # The arbitrary sign is fixed by the first of the largest entries, up to rounding.
+        # The sign is arbitrary, so the first of the largest entries (up to rounding) is positive.
         size = np.abs(direction)
         direction = direction * np.sign(direction[(size > (1 - 1e-6) * size.max()).argmax()])
         routed = along(scores, direction)
-        # Between two examples, because rounding would decide the path of an example on it.
+        # Between two examples, because rounding would decide the path of an example on the border.
         middle = (len(rows) + 1) // 2
         threshold = np.sort(routed)[middle - 1 : middle + 1].mean()
         upper = routed > threshold
@@ -194,7 +194,8 @@ class ASTCClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
     ridge : float, default=0.01
         Penalty per example of the squared weights of standardised features.
     min_samples : int, default=10
-        Smallest number of training examples in a node; a split halves it, whatever the weights.
+        Smallest number of training examples in a node. A split halves their number, whatever their
+        weights.
 
     Attributes
     ----------

@@ -173,8 +173,9 @@ class FilterForestClassifier(ClassifierMixin, WeightedFit, TreeStages):
         # A seed for the rating, and one for each model, so that more sizes do not change the first.
         rating_seed, *model_seeds = seeds.randint(INT32_MAX, size=1 + len(sizes))
         self.mutual_information_ = np.zeros(X.shape[1])
-        if np.bincount(train.y).max() > 1:  # the estimate compares rows of a class
-            origin, unit = origin_and_unit(X)  # else the estimator's noise hides small differences
+        if np.bincount(train.y).max() > 1:  # the estimate compares rows of the same class
+            # Scaled, as scikit-learn adds noise that would hide small differences.
+            origin, unit = origin_and_unit(X)
             with parallel_config("threading"):  # processes would be slow to start
                 self.mutual_information_ = mutual_info_classif(
                     (X - origin) / unit, train.y, random_state=rating_seed, n_jobs=self.n_jobs

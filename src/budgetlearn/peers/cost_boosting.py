@@ -52,7 +52,8 @@ class CostBoosting(WeightedFit, TreeStages):
         Trees of the last stage. The sum of their values is the score of each class, or of the
         second of two classes; in regression, the distance from the mean of the targets.
     stage_settings_ : list of dict
-        Setting that identifies each stage, smallest model first: {"tradeoff": value, "trees": n}.
+        Setting that identifies each stage: {"tradeoff": value, "trees": n}, from the largest
+        tradeoff to the smallest, each from few trees to many.
     """
 
     _groups = True
@@ -102,7 +103,8 @@ def scaled_tradeoffs(costs):
 
     They fall in equal ratios from full cost / cheapest price above 0 to `LEAST_TRADEOFF`, then 0.
     """
-    # A perfect first split gains 1 for each example, less than any price beyond full / cheapest.
+    # At the tradeoff full / cheapest no feature with a price costs less than 1 for each example,
+    # which is the gain of a perfect first split.
     paid = costs.alone[costs.alone > 0]
     most = costs.full / paid.min() if paid.size else 1.0
     return [*np.geomspace(most, LEAST_TRADEOFF, N_TRADEOFFS - 1).tolist(), 0.0]

@@ -247,7 +247,8 @@ class NodeShares(MetaStaged):
         if not is_classifier(self):
             forest, (origin, unit) = ExtraTreesRegressor, origin_and_unit(y)
             targets = (y - origin) / unit
-        origins, units = origin_and_unit(X)  # else trees ignore small differences
+        # Scaled, as scikit-learn's trees ignore small differences.
+        origins, units = origin_and_unit(X)
         probes = forest(N_PROBES, random_state=probe_seed)
         probes = fit_counted(probes, (X - origins) / units, targets).estimators_
         per_tree = np.mean([probe.tree_.node_count for probe in probes])
@@ -312,8 +313,8 @@ class BoostingNodeShares(SklearnStages, NodeShares):
     ----------
     estimator : estimator of scikit-learn
         GradientBoostingRegressor, GradientBoostingClassifier, AdaBoostClassifier over decision
-        trees, or `SAMMERClassifier`. Its `n_estimators` is replaced by the number of trees that fit
-        into the largest budget if all are as large as `max_depth` allows.
+        trees, or `SAMMERClassifier`. Its `n_estimators` is replaced by the number of iterations
+        that fit into the largest budget if all trees are as large as `max_depth` allows.
 
     Attributes
     ----------

@@ -1,11 +1,12 @@
 """Checks of training and validation data and of tables to predict; codes of words.
 
-Words are the values of columns with pandas' type category. They have no order in which a threshold
-could split them, so one is learned from the target. With two classes or one number, the best split
-of a node's words is a prefix of their order by mean target (Fisher 1958). With several, the order
-along the first principal component of the mean targets comes close (Coppersmith et al. 1999). It is
-learned once rather than at each node, which predicts as well (Wright and König 2019), and never
-from held-out rows, because the code of a rare word would reveal their targets.
+Words are the values of columns with pandas' type category. If the type is not ordered, there is no
+order in which a threshold could split them, so one is learned from the target. With two classes or
+one number, the best split of a node's words is a prefix of their order by mean target (Fisher
+1958). With several, the order along the first principal component of the mean targets comes close
+(Coppersmith et al. 1999). It is learned once rather than at each node, which predicts as well
+(Wright and König 2019), and never from held-out rows, because the code of a rare word would reveal
+their targets.
 """
 
 import warnings
@@ -184,7 +185,7 @@ def refuse_unlearned(estimator, valid):
     return valid
 
 
-ROWS = 2**16  # rows in a block
+ROWS = 2**16  # rows of a block in which missing values are looked for
 # Least ratio of two weights: below it, the smaller one is lost in the rounding of their sum.
 LIGHTEST = 1e-12
 # Factor of a limit that sums of weights must reach, as weights are rounded to single precision.
@@ -332,7 +333,7 @@ def n_classes_of(estimator):
 
 
 def words_by_target(estimator, train, valid=None):
-    """Return both examples with words ordered by their targets, and set `categories_` likewise."""
+    """Return both sets of examples with words in the order of `train`; set `categories_` alike."""
     codes = train.codes_by_target(n_classes_of(estimator))
     labels, words = estimator.feature_costs_.labels, estimator.categories_
     ordered = {labels[at]: words[labels[at]][np.argsort(new)] for at, new in codes.items()}
@@ -342,7 +343,7 @@ def words_by_target(estimator, train, valid=None):
 
 
 def table_for(other, estimator, X):
-    """Return a checked table of one estimator with the codes of another for the same words."""
+    """Return a table that `estimator` has checked with the codes of `other` for the same words."""
     codes = {
         at: pd.Index(other.categories_[name]).get_indexer(estimator.categories_[name])
         for at, name in enumerate(estimator.feature_costs_.labels)

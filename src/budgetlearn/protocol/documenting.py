@@ -129,7 +129,7 @@ budget : float, default=None
     Budget of `predict` when it is called without one.
 scoring : str or callable, default=None
     Score, as in scikit-learn, of the operating points on validation data; `budget` selects the
-    operating point by it. None: accuracy.
+    operating point by it. None: accuracy, or R² in regression.
 class_weight : dict, "balanced" or None, default=None
     Weights of the classes in each fit, as in scikit-learn.
 validation_fraction : float, default=0.25
@@ -151,7 +151,7 @@ feature_names_in_ : ndarray of str of shape (`n_features_in_`,)
     Names of the features, if X had names.
 categories_ : dict
     By name of each categorical feature (pandas' type category): the categories in the order of
-    their codes 0, 1, …, which is the order of their mean targets in training.
+    their codes 0, 1, …; without an order of their own, that of their mean targets in training.
 """
 _HEADING = re.compile(r"^([A-Z][A-Za-z ]*)\n-{3,}$\n?", re.MULTILINE)
 

@@ -43,7 +43,8 @@ class BudgetedEstimator(BaseEstimator):
 
     A subclass learns in `_fit` and yields its operating points in `_stages`. Combine it with
     scikit-learn's `ClassifierMixin` or `RegressorMixin`, listed before it. Declare parameters other
-    than `feature_costs` as keyword fields of a dataclass, or store all in a constructor.
+    than `feature_costs` as fields of a class under `estimator_class`, or write a constructor that
+    stores all of them.
     """
 
     feature_costs: Any = None
@@ -66,7 +67,7 @@ class BudgetedEstimator(BaseEstimator):
     _multi_output = False
     _groups = False  # whether cost groups affect which features the model acquires
     _needs_validation = False  # whether `fit` must hold out validation data if none are given
-    trains_on_validation = False  # then scores on validation data would be in-sample
+    trains_on_validation = False  # if True, scores on validation data would be in-sample
     _spends_budgets = False  # whether the costliest of points with equal scores is chosen
     # The words of each feature of words, by name, in the order of their codes.
     categories_: ClassVar[Mapping[Any, Any]] = MappingProxyType({})
@@ -238,7 +239,7 @@ class BudgetedEstimator(BaseEstimator):
             with one_thread(), counting_fits() as count:
                 given = X, y, X_val, y_val, weight, groups
                 train, valid = checked_data.checked_examples(self, *given)
-                # For methods that measure their operating points out of fold themselves.
+                # Kept by methods that measure their operating points out of fold themselves.
                 self._n_measured = train.n_groups + (0 if valid is None else len(valid.y))
                 self._learn_from(train, valid)
             self.n_models_fitted_ = sum(count)  # includes models of folds, and discarded ones
@@ -386,7 +387,7 @@ class BudgetedEstimator(BaseEstimator):
     def score(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, *, limits: Limits
     ) -> float:
-        """Return the score by `scoring`, or accuracy or R² if the estimator has no `scoring`.
+        """Return the score by `scoring`; without `scoring`, accuracy or R².
 
         Parameters
         ----------
@@ -461,7 +462,7 @@ class BudgetedEstimator(BaseEstimator):
         """Choose an operating point whose mean cost and error keep limits, with a guarantee.
 
         Uses Learn then Test (Angelopoulos, Bates, Candès, Jordan, Lei 2021, arXiv:2110.01052).
-        `fit` must have had validation data, and the calibration data must be different from them.
+        The calibration data must be different from those that measured the operating points.
 
         Parameters
         ----------
@@ -629,7 +630,7 @@ class WeightedFit:
 class GroupedFit(WeightedFit):
     """Mixin for estimators whose `fit` takes sample weights, and groups that folds keep together.
 
-    They also train on validation data, and measure their operating points out of fold.
+    These estimators also train on validation data, and measure their points out of fold.
     """
 
     trains_on_validation = True

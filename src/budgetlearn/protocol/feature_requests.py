@@ -2,7 +2,7 @@
 
 An estimator that acquires features while predicting is a generator of requests. It yields a
 `Request` for a feature of some examples, receives an `Answer`, and finally returns an `Outcome`.
-`drive` runs the generator, keeps the ledger, asks the source, refuses features beyond the cap.
+`drive` runs the generator, asks the source, keeps the ledger, and refuses features beyond the cap.
 """
 
 from collections.abc import Callable
@@ -216,7 +216,7 @@ class Decisions:
 
 
 def answer(request, source, ledger, fallback, missing_ok):
-    """Get the affordable values from `source(rows, feature)`, charge them, return the `Answer`."""
+    """Get and charge the affordable values from `source(rows, feature)`; return the `Answer`."""
     rows, feature = request.rows, request.feature
     # Only rows that can pay are asked for, so that no value is seen for free.
     allowed = ledger.affordable(rows, feature)

@@ -161,7 +161,7 @@ def measured_out_of_fold(estimator, examples):
     tested = examples.take(np.concatenate(held_out))
     refuse_alike(estimator, examples, tested)
     parts, want = [], scored_parts(estimator)
-    # Each refit also predicts the rows of the next fold, which it has seen.
+    # Each refit also predicts the rows of the next fold, which it has seen, to compare their cost.
     for rows, seen in zip(held_out, [*held_out[1:], held_out[0]], strict=True):
         with one_thread():
             refit = _refitted(estimator, examples, np.setdiff1d(np.arange(len(folds)), rows))
@@ -231,7 +231,7 @@ def _aligned(refit, X, n_stages, want):
     """Yield the stages of a refit that correspond to `n_stages` of the final model, by position."""
     # Most methods always have the same number of stages; a path may end earlier.
     places = np.rint(np.linspace(0, refit.n_stages_ - 1, n_stages)).astype(int)
-    if n_stages == 1:
+    if n_stages == 1:  # `linspace` would take the first stage, but a single stage is the last one
         places[:] = refit.n_stages_ - 1
     different, times = np.unique(places, return_counts=True)
     for stage, n in zip(refit._stages(X, different.tolist(), want), times, strict=True):
@@ -279,11 +279,12 @@ def betting_p(losses, limit, level):
     """Return the p-value of "the expected loss exceeds `limit`" for losses in [0, 1]."""
     # 1 / the most that bets on losses below the limit win. Bets, which suit the `level` of a test,
     # are larger if losses vary little (Bates et al. 2021, arXiv:2101.02703, Proposition 5).
-    # A bet may depend on earlier losses, but the order must not, as in a sorted table.
+    # Shuffled, as a table may be sorted: bets may depend on earlier losses, but the order may not.
     losses = np.random.RandomState(0).permutation(losses)
     counts = np.arange(2, losses.size + 2)
     means = (0.5 + losses.cumsum()) / counts
     variances = np.append(0.25, (0.25 + ((losses - means) ** 2).cumsum()) / counts)[:-1]
+    # Below 1, so that a single loss cannot take everything that was won.
     bets = np.minimum(np.sqrt(-2.0 * np.log(max(level, 1e-12)) / losses.size / variances), 0.99)
     return float(np.exp(-max(np.log1p(bets * (limit - losses)).cumsum().max(), 0.0)))
 
@@ -317,18 +318,19 @@ def certified(estimator, outcomes, y, cost, error, confidence):
         first = tested.iloc[0]
         named = {"cost": cost, "error": error}
         limits = [f"{name} <= {limit:g}" for name, limit in named.items() if limit is not None]
-        raised = "Raise a limit"
+        advice = "Raise a limit"
         if error is None:
             most = most_costs(estimator)[int(first["stage"])]
-            # No example costs more than `most`. Four digits must not round the limit down.
+            # The first limit that passes the test, in thousandths of `most`. The last one is `most`
+            # itself, which no example exceeds. 1.001, as four digits may round the limit down.
             tried = np.append(np.linspace(0, 1, 1001)[1:-1], 1 / 1.001)
             keeps = [betting_p(first["losses"], limit, level) <= level for limit in tried[:-1]]
             least = 1.001 * most * tried[np.argmax([*keeps, True])]
-            raised = f"Raise the limit to {least:.4g}"
+            advice = f"Raise the limit to {least:.4g}"
         raise GuaranteeError(
             f"no operating point keeps {' and '.join(limits)} with confidence {confidence:g}: the "
             f"most promising one has mean cost {first['cost']:.4g} and error {first['error']:.4g} "
-            f"on the calibration data (p = {first['p_value']:.3g}). {raised}, lower the "
+            f"on the calibration data (p = {first['p_value']:.3g}). {advice}, lower the "
             "confidence, or give more calibration data."
         )
     # With a limit of the cost, take the best score; with a limit of the error only, the least cost.
@@ -357,6 +359,7 @@ def surely_within(estimator, costs, budget):
     # Bonferroni correction, so that the bound holds for whichever point is chosen.
     level = (1 - CONFIDENCE) / len(costs)
     n = estimator._n_measured
+    # The bound of exact points is not used; `full`, unlike their most, cannot be 0.
     tops = np.where(exact, full, most)
     shares = zip(costs / tops, budget / tops, strict=True)
     sure = [hoeffding_bentkus_p(mean, n, limit) <= level for mean, limit in shares]

@@ -25,7 +25,7 @@ from .prediction import Session, decided
 
 
 def _of_last_step(name):
-    """Return a method that passes encoded examples, and what else it gets, to the last step."""
+    """Return a method that passes encoded examples, and its other arguments, to the last step."""
 
     @wraps(getattr(BudgetedEstimator, name))
     def method(self, X, *given, **named):
@@ -87,7 +87,7 @@ class BudgetPipeline(Pipeline):
             last = type(self._final_estimator).__name__
             raise ConfigError(f"the last step must predict under a budget, but {last} does not.")
         for _, step in self.steps[:-1]:
-            # Costs are matched by name, which would get lost in arrays between the steps.
+            # Costs are matched by the names of columns, which arrays between the steps would lose.
             if hasattr(step, "set_output") and not isinstance(step, BudgetPreprocessor):
                 step.set_output(transform="pandas")
         super().fit(X, y, **params)

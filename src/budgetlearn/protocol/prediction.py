@@ -82,7 +82,8 @@ def _limit_of_mean(estimator, budget, max_cost):
     if budget is None and estimator._caps_mean:
         costs = points_to_choose_from(estimator)["cost"]
         return max_cost if affords(max_cost, costs).any() else None
-    # No mean exceeds the cap: a larger budget is no limit, but still replaces the estimator's own.
+    # No mean exceeds the cap, so a larger budget is no limit. Infinity, unlike None, still replaces
+    # the estimator's own budget.
     void = estimator._spends_caps and budget is not None and budget >= max_cost
     return np.inf if void else budget
 
@@ -137,7 +138,7 @@ def requests_of(estimator, n_samples, stage, ledger):
 
 
 def acquired_from(estimator, source, n_samples, stage, limits, at_hand=False):
-    """Return the `Decisions` of one stage with features from a source; None: the constant."""
+    """Return the `Decisions` of a stage (None: the constant) with features from a source."""
     max_cost, fallback = limits.max_cost, limits.fallback
     ledger = Ledger(estimator.feature_costs_, n_samples, max_cost, at_hand)
     outcome = constant = Outcome.constant(estimator, n_samples)

@@ -1,4 +1,4 @@
-"""Scores by scikit-learn's scorers: their names, of estimators under a budget, and of a stage.
+"""Known scores, scorers of estimators under a budget, and scores of a stage with their errors.
 
 `make_budget_scorer` makes scorers for `cross_validate`, `GridSearchCV` and similar functions.
 """
@@ -167,8 +167,8 @@ def mean_and_error(values, weight=None, groups=None):
     added = sums_of_groups((values - mean) * (1.0 if weight is None else weight), groups)
     total = values.size if weight is None else weight.sum()
     # Corrects the bias with few groups; a single group gives no error.
-    least = added.size / (added.size - 1) if added.size > 1 else np.nan
-    return mean, float(np.sqrt(least * (added**2).sum()) / total)
+    factor = added.size / (added.size - 1) if added.size > 1 else np.nan
+    return mean, float(np.sqrt(factor * (added**2).sum()) / total)
 
 
 def sums_of_groups(values, groups):
@@ -215,12 +215,14 @@ def r2_rows(losses, targets, weight=None):
 
 
 def error_of_mean(y, weight=None, groups=None):
-    """Return the error of the R² of the mean of y, 0 on these rows: its root mean square on others.
+    """Return the error of the R² of the mean of y: its root mean square on as many other rows.
 
-    There, it is minus the squared difference of both means over the variance.
+    On these rows it is 0. On others, it is minus the squared difference of both means over the
+    variance.
     """
     mean, error = mean_and_error(y, weight, groups)
     variance = np.average((y - mean) ** 2, weights=weight)
+    # The difference d of two such means has the variance 2 error², and E[d⁴] = 3 (2 error²)².
     return 2 * np.sqrt(3) * error**2 / max(variance, 1e-300)
 
 
@@ -281,7 +283,8 @@ def stage_scorer(estimator, scoring, stage, y):
     )
     counted = is_classifier(estimator) and np.ndim(y) == 1 and weighs
     if counted and scoring not in (None, plain):
-        # Laplace's rule: if both rows of a rare class are right, its recall is still uncertain.
+        # Laplace's rule: if all rows of a rare class are right, its recall is still uncertain. The
+        # added rows, one right and one wrong for each class, count in the jackknife only.
         known = np.flatnonzero(np.isin(classes, y) & (len(classes) > 1))
         right, wrong = classes[known], classes[(known + 1) % len(classes)]
         y = np.concatenate([y, right, right])

@@ -54,7 +54,8 @@ cdef class MarginWalker:
     cdef double[:, ::1] lead
     cdef index_t[::1] n_summed
     # (n_train, n_rivals): how many features, the first of `ranked`, leave the lead that is counted
-    # in `wrong_with` at 0 or less; the same ones do for leads above `low` and up to `high`
+    # in `wrong_with` at 0 or less. Their number is the same for all leads above `low` and up to
+    # `high`, which therefore need no new count.
     cdef int[:, ::1] n_behind
     cdef double[:, ::1] low, high
     cdef index_t n_near, n_counted, n_acquired, n_rest
@@ -168,6 +169,7 @@ cdef class MarginWalker:
             self.prices[i], self.wrong_with[i] = self.entry_prices[i], self.first_wrong[i]
         if self.ranked.shape[0]:  # only then are counts kept
             self.n_behind[:, :] = 0
+            # No lead is between these bounds, so the first one of each example is counted.
             self.low[:, :] = INFINITY
             self.high[:, :] = INFINITY
         # Any K examples bound the K-th distance in the first step.

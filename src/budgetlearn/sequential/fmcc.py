@@ -30,7 +30,7 @@ FEATUREWISE = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
 
 
 def boosted_stumps(n_estimators=1000):
-    """Return an unfitted AdaBoost of decision stumps, the classifier of Nan et al.'s figure 2."""
+    """Return an unfitted AdaBoost of stumps, as Nan et al. use on two data sets of figure 2."""
     return AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), n_estimators=n_estimators)
 
 
@@ -128,11 +128,11 @@ def _boosted_score(scalers, ensemble, n_features):
                 f"boosted trees must be stumps (max_depth=1), got one with {tree.node_count} "
                 "nodes: a deeper tree has no share that belongs to a single feature."
             )
-        said = tree.value[:, -1] / total
+        values = tree.value[:, -1] / total
         if tree.node_count == 3:
-            stumps.append((tree.feature[0], tree.threshold[0], said[1], said[2]))
-        else:
-            offset += said[0]
+            stumps.append((tree.feature[0], tree.threshold[0], values[1], values[2]))
+        else:  # a stump without a split is a constant
+            offset += values[0]
     stumps = np.array(stumps, dtype=np.float64).reshape(-1, 4)
     stumps = stumps[np.argsort(stumps[:, 1], kind="stable")]
     thresholds, levels = [], []
@@ -146,7 +146,7 @@ def _boosted_score(scalers, ensemble, n_features):
 
 @estimator_class
 class MarginClassifier(SequentialClassifier):
-    """Base of classifiers by the partial score w_O . phi_O(x) + b of the acquired features O.
+    """Base of classifiers that use the partial score w_O . phi_O(x) + b of the features O so far.
 
     With `_in_order`, features are acquired in the order of `_candidates`.
 
@@ -205,7 +205,8 @@ class MarginClassifier(SequentialClassifier):
         kept = self._leads if n_features >= 32 * n_rivals**2 else self._leads[:0]
         ranked = [leads.argsort(axis=0).T.astype(np.int32) for leads in kept]
         self._ranked = np.array(ranked, dtype=np.int32).reshape(-1, n_rivals, n_features)
-        # Weights have 24 bits; those below about 1e-6 lose some here, so that all sums are exact.
+        # Rounded to a multiple of `unit`, so that all sums are exact in 53 bits. Weights have 24
+        # bits, of which those below about n / 2**28, for n examples, lose some.
         unit = 2.0 ** (len(X).bit_length() - 52)
         weight = np.ones(len(X)) if weight is None else weight
         self._weight = np.maximum(np.rint(weight / unit), 1.0) * unit

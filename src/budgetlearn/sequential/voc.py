@@ -90,7 +90,7 @@ class VoCClassifier(SequentialClassifier):
                 break
             prices, possible, rows = prices[going], possible[going], rows[going]
             worth = model.look_ahead() - certainty[going, None] - self.cost_weight * prices
-            offered = possible.copy()
+            offered = possible.copy()  # `_acquire` clears refused features in `possible`
             features, values = yield from _acquire(rows, worth, prices, possible, walk)
             refused[rows] |= ~possible & offered
             had = np.flatnonzero(features >= 0)

@@ -10,10 +10,11 @@ import numpy as np
 from ..parallel import thread_map
 from ..validation import check_number
 
-MOST_BINS = 2**16 - 1
+MOST_BINS = 2**16 - 1  # and a code for NaN fit into two bytes
 # The types of codes, narrowest first.
 CODE_TYPES = (np.uint8, np.uint16, np.uint32)
-# Limits on the bundles that are tried for a column, and on the columns of a bundle.
+# Limits on the bundles, each of which is tried for a column, and on the columns of a bundle, whose
+# numbers fit into a byte.
 MOST_BUNDLES = 8
 MOST_MEMBERS = 255
 # A few rows are usually enough to see that two columns do not exclude each other.
@@ -58,7 +59,7 @@ class BinnedData:
 
     @cached_property
     def bundles(self):
-        """`Bundles` of the features with two codes in this view, first fit."""
+        """The features with two codes in this view, packed into `Bundles` by first fit."""
         found = []  # (taken, members) of each bundle
         for feature in np.flatnonzero((self.n_codes == 2) & ~self.missing):
             ones = np.flatnonzero(self.codes[self.columns[feature]])
@@ -83,7 +84,7 @@ class BinnedData:
         return Bundles(codes.reshape(len(found), self.n_samples), bundle, member)
 
     def take(self, features):
-        """Return a view of some features, in that order; nothing is copied."""
+        """Return a view of some features, in that order, on the same codes, without `by_value`."""
         columns = self.columns[np.asarray(features, dtype=np.intp)]
         return BinnedData(self.codes, columns, self.offsets, self.lowest, self.highest)
 
@@ -91,8 +92,9 @@ class BinnedData:
 class Bundles(NamedTuple):
     """The bundles of a coded table.
 
-    A bundle merges columns of zeros and ones, never one in the same row, as of a one-hot category,
-    into codes: LightGBM's exclusive feature bundling (Ke et al. 2017) without conflicts.
+    A bundle merges columns of zeros and ones, of which at most one is one in any row (such as those
+    of a one-hot category), into a single column of codes. This is LightGBM's exclusive feature
+    bundling (Ke et al. 2017) without conflicts.
     """
 
     codes: np.ndarray  # (n_bundles, n_samples): number of the member that is one, from 1; 0: none
@@ -106,9 +108,9 @@ def _code_type(n_codes):
 
 
 def _code_column(column, n_bins, missing):
-    """Return the rows by value (None: not known), codes, their lowest and highest values.
+    """Return the rows by value (None: not sorted), their codes, and each code's extreme values.
 
-    `n_bins` may be None: a code for each distinct value. With `missing` there is one more for NaN.
+    With `n_bins` None, each distinct value has a code. With `missing`, NaN has one more.
     """
     beyond = np.full(int(missing), np.nan)
     low, high = column.min(), column.max()
@@ -144,8 +146,8 @@ def bin_features(X, max_bins=None, n_jobs=None, missing=None, folder=None, order
     `max_bins` limits the codes for a feature, to at most 65,535; None: one for each distinct value.
     All columns use the type of the column with the most codes. `missing` masks the features with an
     additional code, the largest, for NaN; all other values are finite. `folder` is for a temporary
-    file of the codes, mapped into memory while they are used, in a type for distinct values.
-    `ordered` keeps `by_value`.
+    file of the codes, mapped into memory while they are used; their type is wide enough for any
+    table of this shape. `ordered` keeps `by_value`.
     """
     check_number(max_bins, "max_bins", low=2, high=MOST_BINS, integer=True, none=True)
     missing = np.zeros(X.shape[1], dtype=bool) if missing is None else missing

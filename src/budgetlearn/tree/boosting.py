@@ -26,11 +26,12 @@ class CodedRows:
 
     @classmethod
     def of(cls, X, max_bins):
-        """Return the codes of a table: at most 255 for each feature, and one for NaN."""
+        """Return a table's codes: at most `max_bins` (<= 255) for each feature, and one for NaN."""
         missing = np.isnan(X).any(axis=0)
         binned = bin_features(X, max_bins, missing=missing)
         low, high = np.append(binned.lowest[1:], np.nan), binned.highest
         middle = low / 2 + high / 2
+        # Halfway to the next value, but never equal to it after rounding, as in `midpoint`.
         cuts = np.where((high <= middle) & (middle < low), middle, high)
         # After the last known value only missing ones follow, and larger values of new rows.
         cuts[binned.offsets[1:] - 1 - missing] = np.inf
@@ -58,7 +59,7 @@ class Boosting:
     def __init__(self, coded, y, n_classes, rows, weight, *, rate, keep=True, **sizes):
         count_fit()
         self.coded, self.n_classes, self.rate, self.keep = coded, n_classes, rate, keep
-        # Of more rows every k-th one is used, which is enough for 15 leaves.
+        # Of more rows than a tree can sum, every k-th one is used, which is enough for 15 leaves.
         self.rows = np.asarray(rows[:: -(-len(rows) // MOST_ROWS)], dtype=np.int32)
         self._others = self._without(self.rows)
         self.weight = weight
@@ -130,7 +131,10 @@ class Boosting:
                 break
 
     def grown(self, n_rounds=None):
-        """Return the trees of the first `n_rounds`, or so far, with values for their own output."""
+        """Return the trees of the first `n_rounds` (None: of all so far) for a `ForestPredictor`.
+
+        The values of a tree are 0 in all columns but that of its output.
+        """
         n_outputs = len(self.start)
         trees = []
         for place, (columns, values) in enumerate(self.trees[: n_rounds and n_rounds * n_outputs]):
@@ -140,7 +144,7 @@ class Boosting:
         return trees
 
     def model(self, n_rounds=None):
-        """Return the `BoostedTrees` of the first `n_rounds`, or so far."""
+        """Return the `BoostedTrees` of the first `n_rounds`; None: of all so far."""
         packed = ForestPredictor(self.grown(n_rounds), self.coded.codes.shape[1])
         return BoostedTrees(packed, self.start, self.n_classes)
 

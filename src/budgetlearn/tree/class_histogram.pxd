@@ -135,7 +135,8 @@ cdef inline bint scan_classes(
                 if n_used and allows(search, n_left, left[1], n_right, right[1]):
                     found = quality(kind, whole, n_left, n_right, sum_left, sum_right)
                     if found >= best - slack:
-                        # Better by more than rounding; otherwise a tie is resolved at random.
+                        # Better by more than rounding; otherwise a tie, which the first threshold
+                        # wins, or one at random.
                         if found > best + slack:
                             best, cut, n_tied = found, before, 1
                         elif not first:

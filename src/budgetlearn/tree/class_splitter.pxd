@@ -81,7 +81,7 @@ cdef inline void offer_sides(
     Search* search, const Side* left, double left_value, double right_value, int32_t cut
 ) noexcept nogil:
     """Offer a split, given its left side and F of both sides."""
-    # Minimax judges by the worse side (BudgetRF, Algorithm 2), other rules by the sides' mean.
+    # Minimax judges by the worse side (BudgetRF, Algorithm 1, line 12), other rules by the mean.
     cdef double after = max(left_value, right_value), left_share = left.n / search.node.n
     # The classes of a node with two classes are 0 and 1.
     cdef double right_ones = search.node.counts[1] - left.counts[1]
@@ -121,7 +121,8 @@ cdef inline void fill_histogram(
 cdef inline double least_quality(const Search* search) noexcept nogil:
     """Return a `quality` below which a gain is certainly worse than the best."""
     cdef double least = search.price - search.best.score - search.best.slack - search.impurity
-    # A drop of `least` leaves 1 - quality / n (entropy: without the 1); 1e-9 covers all rounding.
+    # `least` is the least drop that ties, minus F(S). The mean F of the sides is 1 - quality / n
+    # (entropy: without the 1). 1e-9 covers all rounding.
     return search.node.n * ((search.rule.impurity.kind == Kind.GINI) + least - 1e-9)
 
 

@@ -28,7 +28,8 @@ cdef class NodePrices:
     """Prices of features at the nodes of one tree.
 
     Without `acquired`, they are the same at all nodes, and 0 once acquired if `pay_once`. With it,
-    they are p × (f + (1 − f) × share of the node's examples that have not paid), to a power.
+    p × (f + (1 − f) × share of the node's examples that have not paid) is added up over the feature
+    and its group's charge, and the sum is raised to a power.
     """
 
     cdef:
@@ -58,7 +59,7 @@ cdef class NodePrices:
         if not self.shared:
             return price
         group = self.groups[feature]
-        # A free feature stays free, and needs no pass over its owners.
+        # A free feature stays free, and needs no pass over the examples.
         if price > 0:
             price *= self.kept_share(feature, rows, weights, n)
         if group >= 0:
@@ -188,6 +189,8 @@ cdef class Grower(Blocks):
         search.spare_keys = <uint64_t*> self.get(n * sizeof(uint64_t))
         # Zero between uses: the functions that set bits clear them.
         search.present = <uint64_t*> self.get((most_codes // 64 + 1) * 8, True)
+        # `examine` sorts instead if there are more than 2 n + 64 cells, and `fill_histogram` takes
+        # copies only if all of them have at most 256 K.
         search.histogram = self.numbers(max(2 * n + 64, 256 * K))
         search.bounds = self.numbers(2 * max(n + 65, 257))
 
@@ -210,7 +213,7 @@ cdef class Grower(Blocks):
     cdef void begin(self, const double[::1] weights) noexcept nogil:
         """Discard the previous tree, and take the examples of positive weight."""
         cdef Py_ssize_t i, f
-        self.n_nodes = self.n_tasks = self.out_of_memory = 0  # allocated memory is kept
+        self.n_nodes = self.n_tasks = self.out_of_memory = 0  # `make_room` reuses the blocks
         self.table.leave()
         self.n = 0
         # Out-of-bag rows have weight 0 and belong to no node.
@@ -417,7 +420,7 @@ cdef class Grower(Blocks):
         column.weights = self.examples.weights + task.start
         # Invariant: features[:n_examined] were examined, features[n_varying:] are constant here.
         self.n_examined, self.n_varying = 0, task.n_varying
-        if not self.table.is_sorted(task.start, task.end):  # otherwise it is copied and sorted
+        if not self.table.is_sorted(task.start, task.end):  # sorted nodes are copied already
             self.enter_table(task)
         # Either all features, or a draw including constant ones (Breiman), or of varying ones only.
         if self.max_features >= n_features:

@@ -148,7 +148,7 @@ class TreeGrower:
         return Tree.of_nodes(columns, values, self._names)
 
     def _precision(self, weights):
-        """Return whether sums of whole numbers are exact, and the tolerance for equal drops."""
+        """Return whether all sums of a tree are exact, and the tolerance for equal drops."""
         minimax, impurity = self._rule.split == "minimax", self._rule.impurity
         total = whole_total(weights)
         whole = total < 2**53

@@ -56,7 +56,7 @@ cdef inline double x_log_x(double x, bint whole) noexcept nogil:
 cdef inline double shift_pairs(
     double alpha, const double* counts, Py_ssize_t n_classes, int32_t moved, double count
 ) noexcept nogil:
-    """Return the change of the sum of threshold-Pairs if class `moved` has `count`. O(K)."""
+    """Return the change of threshold-Pairs if the count of class `moved` becomes `count`. O(K)."""
     cdef double before = max(counts[moved] - alpha, 0.0), after = max(count - alpha, 0.0)
     cdef double other, change = 0.0, square = alpha * alpha
     cdef Py_ssize_t c

@@ -119,7 +119,8 @@ cdef class LeafWise(Blocks):
             leaf.total = Cell(0, 0)
             for i in range(n):
                 add(&leaf.total, self.slopes + self.order[i])
-            # Leaves also need curvature (LightGBM checks it alone), or sure examples have no bound.
+            # LightGBM estimates a leaf's number of examples from its curvature. Leaves here need
+            # both, as otherwise values of leaves of confidently predicted examples have no bound.
             self.least_curvature = max(
                 LEAST_CURVATURE,
                 self.curvature_unit * curvature(&leaf.total) * (self.least - 0.5) / max(n, 1),
@@ -153,7 +154,8 @@ cdef class LeafWise(Blocks):
             row = self.order[i] = rows[i]
             steepest = max(steepest, abs(gradients[row]))
             most_curved = max(most_curved, curvatures[row])
-        # n + 1, as each summand may be rounded up. For many examples, this adds up to more than 1.
+        # The 1 of n + 1 is room for rounding each summand up. Beyond a million examples, rounding
+        # adds up to more, for which the second term leaves room.
         self.gradient_unit = steepest * (n + 1) / MOST_GRADIENT or 1.0
         self.curvature_unit = most_curved * max((n + 1.0) / ONE, <double> n / (ONE - n)) or 1.0
         for i in range(n):

@@ -1,7 +1,7 @@
 """Kernel: walk down trees until a feature is needed that is not known yet, and wait for it.
 
 Examples at the same node of a tree go down together, and each node partitions them in one pass over
-its column. A tree reads no cell twice.
+its column. They wait at the node that needs a feature, so no test is repeated.
 """
 
 import numpy as np
@@ -39,8 +39,8 @@ cdef class WaitingTrees:
 
     With `one_by_one`, an example starts a tree only after it has finished the previous one. If a
     feature is refused, the tree that needs it is void; with `until_refused`, for models that are
-    sums of trees, all later trees are void, too. Nodes test columns. After the columns of all
-    features come the second columns of the features in `second`, in order (see `SecondColumns`).
+    sums of trees, all later trees are void, too. Nodes test columns: one for each feature, then the
+    second columns of the features in `second`, in order (see `SecondColumns`).
     """
 
     cdef:

@@ -110,7 +110,8 @@ cdef class Walker(Blocks):
         """Count the correctly predicted rows of [start, stop), unchanged and with each feature."""
         cdef Py_ssize_t p = self.n_features, R = partners.shape[0], K = leaf_votes.shape[1]
         cdef Py_ssize_t block, first, size, tree, row, place, feature, k, r, label, hit, hits = 0
-        # Refitted leaves hold log-odds, which may be negative.
+        # A tree changes the votes of two classes, each by at most the range of all leaves. (Leaves
+        # that were refitted hold log-odds, which may be negative.)
         cdef double swing = 2 * np.ptp(leaf_votes)
         cdef double[:, ::1] votes = np.empty((BLOCK, K))
         cdef double[:, :, :, ::1] changes = np.empty((BLOCK, p, R, K))

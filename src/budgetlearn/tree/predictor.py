@@ -192,7 +192,7 @@ class ForestPredictor:
         )
 
     def leaf_totals(self, walking, n_samples, *, votes=False, per_step=0):
-        """Return sums over the leaves that `waiting_trees` reached, and the trees in each sum.
+        """Return sums over the leaves that `waiting_trees` reached, and each sum's number of trees.
 
         Sums are of votes or values, as in `Walk`. With `per_step=0`, all finished trees count.
         Otherwise the trees before the first unfinished one count, in whole steps of `per_step`.

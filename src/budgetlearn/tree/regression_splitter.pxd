@@ -142,9 +142,10 @@ cdef inline void consider_sides(
 
 
 cdef inline Cut no_cut(const Search* search) noexcept nogil:
-    """Return the drop that a threshold must reach, which is that of other features' best split.
+    """Return the drop that a threshold must reach, as a cut without a threshold.
 
-    So for most features no threshold is kept, and no branch is mispredicted.
+    By risk it is the drop that ties with the best split of other features, so for most features no
+    threshold is kept, and no branch is mispredicted. By gain it is 0.
     """
     cdef double drop = 0.0 if search.rule.gain else least_drop(search)
     return Cut(drop, 1.0, drop * (1 - 2 * search.rule.equal), 0, Missing.NONE, 0)

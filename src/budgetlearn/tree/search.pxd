@@ -138,6 +138,7 @@ cdef inline double least_drop(const Search* search) noexcept nogil:
 
 cdef inline void update_limit(Search* search) noexcept nogil:
     """Set the largest F of the worse side that can tie: price / (F - worse) <= best score."""
+    # Slack on both terms, so that rounding rules out no tie.
     search.limit = search.impurity * (1 + 1e-12) - least_drop(search) * (1 - 1e-12)
 
 
@@ -183,6 +184,7 @@ cdef inline void offer(
         update_limit(search)
     if search.rule.equal > 0:
         best.slack = search.rule.equal * unit
+        # A risk price / drop changes by risk / drop times a change of the drop.
         if not search.rule.gain and search.price > 0:
             best.slack *= best.score / drop
 

@@ -1,4 +1,4 @@
-"""The kernel of `softmax`; numpy's calls are also slow for single rows."""
+"""Kernel: `softmax` with the C library's exponential; NumPy's calls are slow for single rows."""
 
 import numpy as np
 

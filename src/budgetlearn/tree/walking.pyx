@@ -231,6 +231,7 @@ class SmallTrees:
             return False
         tested = self._nodes["feature"][self._nodes["feature"] >= 0]
         n_trees, splits = last - first, tested.size / (self._starts.size - 1)
+        # Trees are not balanced, so a walk takes about 1.3 times log2(number of leaves) steps.
         steps = n_trees * 1.3 * np.log2(splits + 1)
         pays = n_trees * splits * SPLIT + np.unique(tested).size * CODE < steps
         return pays and self._ranked[2]

@@ -51,8 +51,8 @@ function ranksOf(values) {
 const dataSets = (names) => [...new Set(names.map((name) => study.cases[name].dataset))];
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-// Ranks only the data sets with the most methods, and only methods that all of these have. If fewer than two
-// methods are left, as with data sets of two tasks, it ranks the data sets that most often share their methods.
+// As `ranking_of`: ranks only the data sets with the most methods, and only methods that all of these have. If fewer
+// than two methods are left, as with data sets of two tasks, it ranks those data sets that most often share methods.
 // All mean areas are over the same data sets, so that they can be compared.
 function standings(chosen, methods, charge, place) {
   const area = (name, id) => study.cases[name].compare[charge][id]?.[place] ?? null;

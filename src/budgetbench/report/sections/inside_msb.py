@@ -26,7 +26,7 @@ _IMPORTANCE = ["run", "variable", "importance"]
 
 
 def _read(paths, columns):
-    # Some may be missing under `strict: false`.
+    # With `strict: false` jobs may fail, and then their files are missing.
     frames = [pd.read_csv(path) for path in paths if Path(path).exists()]
     return pd.concat(frames) if frames else pd.DataFrame(columns=columns)
 
