@@ -115,6 +115,18 @@ def test_codes_of_missing_values_are_below_all_others_in_single_precision():
     np.testing.assert_array_equal(medians(table), [1, 3e9 + 500, 0])
 
 
+def test_a_value_below_those_of_training_is_not_taken_for_missing():
+    random = np.random.default_rng(0)
+    X, noise = 1e3 * random.normal(size=(300, 1)), 0.1 * random.normal(size=300)
+    gaps = random.random(300) < 0.15
+    y = np.where(gaps, 8, 3e-3 * X[:, 0]) + noise
+    X[gaps] = np.nan
+    model = ScheduleCascadeRegressor(estimators="forest", n_stages=2, cv=2, random_state=0)
+    low, missing = model.fit(X, y).predict([[np.nanmin(X) - 100], [np.nan]])
+    assert low < -5
+    assert missing == pytest.approx(8, abs=0.5)
+
+
 @pytest.mark.parametrize("weight", [None, np.array([1.0, 2, 1, 4])])
 def test_a_missing_value_is_the_mean_and_has_a_column_of_its_own(weight):
     table = np.array([[1.0, 5.0], [np.nan, 6.0], [3.0, 7.0], [5.0, 9.0]])

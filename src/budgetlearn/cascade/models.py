@@ -108,7 +108,7 @@ class Table:
     @cached_property
     def below(self):
         """The numbers that replace missing values in forests; None: nothing is missing."""
-        return below_all(self.X) if np.isnan(self.X).any() else None
+        return below_all(self.X, far=True) if np.isnan(self.X).any() else None
 
     @cached_property
     def without_gaps(self):
@@ -159,13 +159,18 @@ class Table:
         return self.losses(predictions)
 
 
-def below_all(X):
-    """Return a number below all values of each feature, (n_features,), to code missing ones."""
+def below_all(X, far=False):
+    """Return a number below all values of each feature, (n_features,), to code missing ones.
+
+    With `far` it is at least their whole range below.
+    """
     # A single split of a tree can then separate missing values from known ones.
-    lowest = np.nanmin(X, axis=0, initial=np.inf)
+    lowest, highest = np.nanmin(X, axis=0, initial=np.inf), np.nanmax(X, axis=0, initial=-np.inf)
     lowest = np.where(np.isfinite(lowest), lowest, 0.0)
     # In float32, which extra trees use, subtracting 1 from a large number does not change it.
-    return lowest - np.maximum(1.0, APART * np.abs(lowest))
+    apart = np.maximum(1.0, APART * np.abs(lowest))
+    # A new value that is slightly below those of training is not missing.
+    return lowest - (np.maximum(apart, highest - lowest) if far else apart)
 
 
 def filled(X, fill):
