@@ -102,6 +102,8 @@ def test_a_score_that_is_no_number_is_refused(table):
     nothing = make_scorer(lambda y, predicted: np.nan)
     with pytest.raises(ParameterError, match="scoring is NaN for the"):
         fitted(table, scoring=nothing)
+    with pytest.raises(ParameterError, match="scoring must be the name of one score, a scorer or"):
+        fitted(table, scoring=["accuracy"])
 
 
 def test_the_standard_error_of_a_score_counts_the_weights(table, monkeypatch):

@@ -124,12 +124,16 @@ def make_budget_scorer(
 
 def refuse_unknown_score(estimator):
     """Raise for a `scoring` that is unknown or needs probabilities that the estimator lacks."""
-    if getattr(estimator, "scoring", None) is not None:
-        scorer = check_scoring(Substitute(estimator), scoring=estimator.scoring)
+    if (scoring := getattr(estimator, "scoring", None)) is not None:
+        # Lists and dicts are several scores in scikit-learn, which compare no points.
+        if not (isinstance(scoring, str) or callable(scoring)):
+            wanted = "the name of one score, a scorer or None"
+            raise ParameterError(f"scoring must be {wanted}, got {scoring!r}.")
+        scorer = check_scoring(Substitute(estimator), scoring=scoring)
         of_labels = getattr(scorer, "_response_method", "predict") == "predict"
         if not (of_labels or hasattr(estimator, "predict_proba")):
             who = f"which this {type(estimator).__name__} lacks: use a score of labels"
-            raise ParameterError(f"scoring={estimator.scoring!r} needs class probabilities, {who}.")
+            raise ParameterError(f"scoring={scoring!r} needs class probabilities, {who}.")
 
 
 def score_outcome(estimator, scoring, stage, y, weight=None):
