@@ -108,7 +108,9 @@ def test_codes_of_missing_values_are_below_all_others_in_single_precision():
     table = np.full((4, 3), np.nan)
     table[[0, 2, 3], 0] = 1.0, -2.0, 10.0
     table[[0, 1, 3], 1] = 3e9, 3e9 + 500, 4e9
-    below = below_all(table)
+    below = below_all(table, 0.1)
+    assert below[0] == pytest.approx(-3.2)  # a tenth of the range below, in any unit
+    assert below_all(table / 1000, 0.1)[0] == pytest.approx(-0.0032)
     known = np.nanmin(table[:, :2], axis=0).astype(np.float32)
     assert (below[:2].astype(np.float32) < known).all()
     assert np.isfinite(below).all()

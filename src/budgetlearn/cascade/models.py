@@ -45,6 +45,10 @@ MANY_ROWS, FINER, FINER_LESS, MORE_LEAVES, LARGE = 5000, 2, 0.99, 30, (60, 120)
 LARGE_LEAF, SMALL_LEAF, CLEARLY_LESS = 20, 5, 0.97
 # Boosting is not fitted again on all examples if the only fold has at most this share of them.
 MOST_LEFT_OUT = 0.12
+# How far the number that stands for missing values is below the lowest one, in ranges of the
+# feature. Forests split halfway, so a whole range lets new values be below the lowest one. Extra
+# trees draw thresholds from everywhere between, so a tenth wastes few of them, in any unit.
+GAP, HIDDEN_GAP = 1.0, 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +112,7 @@ class Table:
     @cached_property
     def below(self):
         """The numbers that replace missing values in forests; None: nothing is missing."""
-        return below_all(self.X, far=True) if np.isnan(self.X).any() else None
+        return below_all(self.X, GAP) if np.isnan(self.X).any() else None
 
     @cached_property
     def without_gaps(self):
@@ -159,18 +163,17 @@ class Table:
         return self.losses(predictions)
 
 
-def below_all(X, far=False):
+def below_all(X, gap):
     """Return a number below all values of each feature, (n_features,), to code missing ones.
 
-    With `far` it is at least their whole range below.
+    `gap` is the distance from the lowest value, as a share of the range.
     """
     # A single split of a tree can then separate missing values from known ones.
     lowest, highest = np.nanmin(X, axis=0, initial=np.inf), np.nanmax(X, axis=0, initial=-np.inf)
+    span = np.where(highest > lowest, highest - lowest, 1.0)
     lowest = np.where(np.isfinite(lowest), lowest, 0.0)
-    # In float32, which extra trees use, subtracting 1 from a large number does not change it.
-    apart = np.maximum(1.0, APART * np.abs(lowest))
-    # A new value that is slightly below those of training is not missing.
-    return lowest - (np.maximum(apart, highest - lowest) if far else apart)
+    # In float32, which extra trees use, a small difference does not change a large number.
+    return lowest - np.maximum(gap * span, APART * np.abs(lowest))
 
 
 def filled(X, fill):
@@ -531,7 +534,7 @@ N_EXTRA_TREES = 60
 
 def masked_trees(forest, shown):
     """Fit extra trees, with a number below all others for hidden values; return a `ForestModel`."""
-    below = below_all(shown.X)  # of a `Table` with NaN where a value is hidden
+    below = below_all(shown.X, HIDDEN_GAP)  # of a `Table` with NaN where a value is hidden
     X = filled(shown.X, below).astype(np.float32)
     fit_counted(forest, X, shown.y, sample_weight=shown.weight)
     seen = None if shown.n_classes is None else (forest.classes_, shown.n_classes)
