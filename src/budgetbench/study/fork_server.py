@@ -3,6 +3,11 @@
 It saves two seconds of imports, more than half of a short job. The server is a fork of Snakemake
 itself and ends with it. Without a server (on other systems than Linux, or if it was killed), a job
 does its work itself, with the same result.
+
+Snakemake forks the server (`serve_from_here`), and starts each job as a process of its own, which
+connects to the server before it imports anything (`leave_to_server`). The server forks a tender for
+the job (`_tend`), and the tender a worker (`_work`), which runs the job's script. If the job ends
+early, the tender kills the worker. If a process above them ends, so do both.
 """
 
 import atexit

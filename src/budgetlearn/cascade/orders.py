@@ -221,6 +221,7 @@ def confirmed_share(table, costs, traces, last, seed, n_jobs=None):
     pilots = _pilots(table, costs, trace.order.name, chosen, n_stages, seed, n_jobs)
     known = [*trace.predictions[places], *([] if table.given else [last])]
     table = table.judged
+    # A choice outside of the folds has seen the rows that are predicted, one inside has not.
     outside, inside = (list(map(table.calibrated_losses, each)) for each in pilots)
     constant = table.calibrated_losses(np.tile(table.constant, (len(table.y), 1)))
     gains = constant - np.mean([table.calibrated_losses(each) for each in known], axis=0)
