@@ -69,8 +69,10 @@ LONGEST = (
     *("cascade/test_gaps", "cli/test_hostile_names", "tree/test_growth", "test_per_feature"),
     *("auto/test_weights_and_gaps", "msb/test_search"),
 )
-# Files that one worker takes one after another: they start a browser, or a server of warm jobs.
-WORKFLOW = (f"workflow/{path.stem}" for path in ROOT.glob("tests/workflow/test_*.py"))
+# Files that one worker takes one after another: they start a browser, or a server of warm jobs. The
+# tests of SLURM, which mostly wait, are not among them.
+WORKFLOW = {f"workflow/{path.stem}" for path in ROOT.glob("tests/workflow/test_*.py")}
+WORKFLOW.remove("workflow/test_slurm")
 CALLS = ("cli/test_compare", "cli/test_hostile_names", *WORKFLOW)
 PAGES = ("report/test_browser", "report/test_comparing", "report/test_scoring")
 TOGETHER = dict.fromkeys(CALLS, "calls") | dict.fromkeys(PAGES, "pages")
@@ -147,9 +149,9 @@ def pytest_xdist_make_scheduler(config, log):
 
 @pytest.hookimpl(wrapper=True, optionalhook=True)
 def pytest_xdist_auto_num_workers():
-    """Add a worker if SLURM is available, because its tests spend most of their time waiting."""
+    """Add a worker, and one more if SLURM is available: tests wait for what they start."""
     n_workers = yield
-    return n_workers + (not why_not())
+    return n_workers + 1 + (not why_not())
 
 
 def pytest_collection_modifyitems(items):
