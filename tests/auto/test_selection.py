@@ -50,6 +50,12 @@ def test_the_cascade_stays_unless_another_is_surely_better():
     near = Field(rows, ["constant", "cascade", "msB"], np.zeros(3, dtype=int), np.zeros(3, bool))
     assert rows[2].mean() > rows[1].mean()
     assert best_at_budgets(near) == [1]
+    # Sums of the same scores in two orders differ by rounding, which must not choose.
+    scores = np.random.default_rng(0).random(99)
+    for order in (1, -1):
+        rows = np.array([np.zeros(99), scores[::order], scores[::-order]])
+        twins = Field(rows, ["constant", "msB", "filter"], np.zeros(3, int), np.arange(3) > 0)
+        assert best_at_budgets(twins) == [everything(twins)] == [1]
     sure = field(("constant", 0, 0.5), ("cascade", 0, 0.7), ("msB", 0, 0.8))
     assert best_at_budgets(sure) == [2]
     # One and a half standard errors are between 8 and 10 rows more, of 40 that differ.

@@ -250,17 +250,28 @@ def best_at_budgets(field, weights=None):
     for place in range(field.places.max() + 1):
         pool = [k for k in np.flatnonzero(field.places == place) if k]
         own = [k for k in pool if field.names[k] == DEFAULT]
-        best = max(pool, key=means.__getitem__, default=0)
+        best = _first_of_best(pool, means) if pool else 0
         # Keep the default unless another method is better beyond chance.
         if own and best != own[0] and not _better(field, weights, best, own[0], TO_REPLACE):
             best = own[0]
         limit = (TO_SPEND if field.spends else TO_PAY) if last else TO_BUY
         # Compared with the best policy so far, so that small losses do not add up.
-        if means[best] > means[0] and _better(field, weights, best, top, limit):
+        above = best and _first_of_best([0, best], means) == best
+        if above and _better(field, weights, best, top, limit):
             last = best
-            top = max(top, best, key=means.__getitem__)
+            top = _first_of_best([top, best], means)
         chosen.append(last)
     return chosen
+
+
+def _first_of_best(pool, means):
+    """Return the first of the policies with the largest mean score.
+
+    Rows of the same scores in another order have means that differ by rounding, in either way on
+    different processors.
+    """
+    among = means[pool]
+    return next(k for k in pool if among.max() - means[k] <= 1e-12 * np.abs(among).max())
 
 
 def surely_better(field, chosen, quotes):
@@ -315,5 +326,5 @@ def everything(field):
         return None
     # The first stays unless the best is better by more than a standard error.
     first, means = int(pool[0]), field.rows.mean(axis=1)
-    best = int(pool[means[pool].argmax()])
+    best = int(_first_of_best(pool, means))
     return best if _better(field, np.ones(field.rows.shape[1]), best, first, 1.0) else first
