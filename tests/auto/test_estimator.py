@@ -164,6 +164,8 @@ def test_every_score_orders_the_schedule(scoring):
     gap = np.abs(points["score"] - held_out["score"])
     assert (gap < 4 * np.hypot(points["score_se"], held_out["score_se"]) + 0.02).all()
     assert held_out["score"][made.recommended_] > held_out["score"][0]
+    own = {entry.model.scoring for entry in made.entries_[1:]}
+    assert own == {"f1_macro" if scoring == "f1" else scoring}
 
 
 @pytest.mark.usefixtures("fast")

@@ -77,7 +77,7 @@ class Comparison:
         repeats = [assign_folds(*about) for _ in range(n_repeats)]
         skipped = {}
         for method in methods:  # raises for wrong parameters before hours of fits
-            method.make(self.costs, self.seed, self.n_jobs)
+            self.made(method)
         policies = self._compared(CONSTANT, [0], repeats, None)
         # At least one model on all features: the last one, the linear model, is fast.
         always = [method for method in methods if method.everything][-1:]
@@ -126,9 +126,14 @@ class Comparison:
                 made[stage] = predictions, spent, stages.costs[stage]
         return map(np.array, zip(*(made[stage] for stage in chosen), strict=True))
 
+    def made(self, method):
+        """Return an unfitted method, which compares its models by the objective's score."""
+        scoring = self.objective.own_scoring(self.n_classes)
+        return method.make(self.costs, self.seed, self.n_jobs, scoring)
+
     def fitted(self, method, examples):
         """Return a method fitted on examples, with their weights and groups if it accepts them."""
-        model, n = method.make(self.costs, self.seed, self.n_jobs), len(examples.y)
+        model, n = self.made(method), len(examples.y)
         if n < 2 * N_FOLDS and model.get_params(deep=False).get("cv") == N_FOLDS:
             model.set_params(cv=n // 2)  # folds with at least two rows
         weighs = examples.weight is not None and get_tags(model).sample_weight

@@ -34,13 +34,15 @@ class Method:
     everything: bool = False  # whether it acquires all features; only for the full budget
     scaling: float = 1.0  # the seconds of a fit grow with this power of the number of rows
 
-    def make(self, costs, seed, n_jobs):
-        """Return the unfitted estimator."""
+    def make(self, costs, seed, n_jobs, scoring=None):
+        """Return the unfitted estimator, which compares its own models by `scoring`."""
         made = self.kind() if isinstance(self.kind, type) else clone(self.kind)
         made.set_params(feature_costs=costs, **self.parameters)
         wanted = {"random_state": seed, "n_jobs": n_jobs}
         # Some methods lack one of these parameters.
         known = made.get_params(deep=False)
+        if scoring is not None and known.get("scoring", "") is None:
+            made.set_params(scoring=scoring)
         return made.set_params(**{name: wanted[name] for name in wanted if name in known})
 
 

@@ -31,6 +31,14 @@ class Objective:
     errors: np.ndarray | None = None
     positive: int = 1  # with two classes, the one whose F1 is used
 
+    def own_scoring(self, n_classes):
+        """Return the score by which the methods compare their own points; None: their default."""
+        if self.scoring in ("accuracy", "r2", "total_cost"):
+            return None
+        # scikit-learn's names; its "f1" would be that of the last class, not of the rarer one.
+        other = {"f1": "f1_macro", "roc_auc": "roc_auc" if n_classes == 2 else "roc_auc_ovr"}
+        return other.get(self.scoring, self.scoring)
+
     def decision_costs(self, y, n_classes):
         """Return the error costs that decide the class; None: take the most probable class."""
         if self.errors is not None:
