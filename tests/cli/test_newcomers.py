@@ -6,6 +6,7 @@ import os
 import re
 import socket
 import sys
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 from types import SimpleNamespace
@@ -480,6 +481,11 @@ def test_another_unit_is_told(folder, told):
     # One of 47 rows a little beyond is what chance explains.
     new.assign(age=new["age"].where(new.index != 3, 99)).to_csv("new.csv", index=False)
     assert told("predict", "m", "new.csv")[2] == ""
+    # So are four of 47 after 80 rows, but not after 400.
+    new.assign(age=new["age"].where(new.index > 4, 99)).to_csv("new.csv", index=False)
+    assert "age is outside the training range" in told("predict", "m", "new.csv")[2]
+    replace(SavedModel.load("m"), n_rows=(60, 0, 20, 0)).save("few")
+    assert told("predict", "few", "new.csv")[2] == ""
 
 
 def test_later_dates_are_no_other_unit(folder, told):

@@ -117,10 +117,12 @@ def _frame(source, table, wanted, categories):
 def _note_out_of_range(saved, frame):
     """Note numbers outside the range seen in training, in more rows than chance explains."""
     ranges = saved.reading.get("ranges", {})
+    # Of n rows drawn like the others, 2 / n are expected outside; 10 / n is one time in 2,000.
+    most = max(0.05, 10 / sum(saved.n_rows)) * len(frame)
     for name in frame.columns.intersection(list(ranges), sort=False):
         low, high = ranges[name]
         outside = ((frame[name] < low) | (frame[name] > high)).sum()
-        if outside > 0.05 * len(frame):
+        if outside > most:
             what = f"{shown(name)} is outside the training range ({low:.10g} to {high:.10g})"
             note(f"{what} in {outside} of {len(frame)} rows. Is its unit the same?")
 
