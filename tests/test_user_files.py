@@ -114,6 +114,10 @@ def test_a_workbook_is_read_from_its_first_full_row():
         (InMemory("a", b"PK\x03\x04 no archive"), "cannot be read as a workbook (.xlsx) (BadZip"),
         (InMemory("a.xls", b"\xd0\xcf\x11\xe0"), "of the old form (.xls). Save it as .xlsx or csv"),
         (InMemory("a", b"PAR1 no table"), "cannot be read as a Parquet table"),
+        (
+            InMemory("a.arff", b"@relation a\n@attribute b real\n@data\n1\n"),
+            "(ARFF). Save it as csv",
+        ),
         (InMemory("a.csv", b"a\0,b\n1,2\n"), "is not text: expected csv, .xlsx or Parquet"),
         (InMemory("a.csv", b"a,b\n\x81,2\n"), "neither UTF-8, UTF-16 nor Windows-1252"),
         (

@@ -111,7 +111,9 @@ def separator_of(header):
 
 
 def is_workbook(path):
-    """Return whether a file is an Excel workbook (.xlsx); raise for the old format (.xls)."""
+    """Return whether a file is an Excel workbook (.xlsx); raise for the old format and ARFF."""
+    if path.name.lower().endswith(".arff"):
+        raise DatasetError(f"{path.name} is in Weka's format (ARFF). Save it as csv or Parquet.")
     if starts_with(path, OLD_WORKBOOK):
         raise DatasetError(
             f"{path.name} is a workbook of the old form (.xls). Save it as .xlsx or csv."
