@@ -589,6 +589,10 @@ def test_columns_that_most_rows_buy_come_first():
     assert output.bought(point, rates) == "on average 1.3 of: blood 100 %, age 30 %, urine <1 %"
     # Held out, not one row bought any.
     assert output.bought(point, 0 * rates) == "on average 1.3 of: age, blood, urine"
+    # Those that all rows buy are counted where a line has no room for all names.
+    six = pd.Series({"variables": tuple("abcdef"), "n_features": 4.4})
+    said = "on average 4.4 of: 4 columns 100 %, c 30 %, e 10 % (6 columns)"
+    assert output.bought(six, pd.Series([1, 1, 0.3, 1, 0.1, 1], [*"abcdef"])) == said
     everything = point.replace(1.3, 3.0)
     assert output.bought(everything, rates) == "age, blood, urine"
     everything["variables"] = ["height, cm", "age", "line\nend"]

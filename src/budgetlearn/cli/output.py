@@ -83,9 +83,12 @@ def bought(row, rates=None):
     if varies and rates is not None and rates.any():
         often = rates[rates > 0].sort_values(ascending=False, kind="stable")
         named = [f"{shown(name)} {percent(share)}" for name, share in often.items()]
+        always = sum(each.endswith(" 100 %") for each in named)
+        if len(named) > MOST_NAMES and always > 1:  # the other columns tell lines apart
+            named = [f"{always} columns 100 %", *named[always:]]
     text = ", ".join(named[:MOST_NAMES])
     if len(names) > MOST_NAMES:
-        text += f" … ({len(names)} columns)"
+        text += f"{' …' * (len(named) > MOST_NAMES)} ({len(names)} columns)"
     return f"on average {row['n_features']:.1f} of: {text}" if varies else text
 
 
