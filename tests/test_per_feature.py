@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpydoc.docscrape import FunctionDoc, NumpyDocString
+from sklearn.base import is_classifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
@@ -350,6 +351,7 @@ def test_sources_sessions_and_explanations_call_features_alike(fitted, key, kind
             values = [source[name].iloc[row] for name in told["feature"]]
             assert told["measured"].tolist() == values
             assert told["prediction"].iloc[-1] == expected[row]
+            assert ("probability" in told) == is_classifier(model)
     with pytest.raises(BudgetlearnError, match="values of the example"):
         model.explain(source.iloc[0].rename({names[0]: "strange"}))
 

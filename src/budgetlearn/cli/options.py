@@ -154,9 +154,10 @@ def needed_and_found(needed, found):
 
     def both(name):
         near = closest(name, found)
-        return f"{name!r} (found: {repr(near) if near else 'none like it'})"
+        return f"{name!r} (found: {near!r})" if near else repr(name)
 
-    return listed(needed, form=both)
+    alone = "" if any(closest(name, found) for name in needed) else " (found: none like it)"
+    return listed(needed, form=both) + alone
 
 
 def _plain(name):

@@ -592,6 +592,8 @@ class BudgetedEstimator(BaseEstimator):
             rows.append((name, value, price, session.cost, session.prediction, session.probability))
         columns = ["feature", "measured", "price", "spent", "prediction", "probability"]
         steps, more = pd.DataFrame(rows, columns=columns), self._more_to_explain(x, limits.max_cost)
+        if not is_classifier(self):
+            steps = steps.drop(columns="probability")
         return steps.assign(**{name: steps["feature"].map(each) for name, each in more.items()})
 
 
