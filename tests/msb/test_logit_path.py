@@ -42,6 +42,16 @@ def test_path_starts_empty_and_fills():
     assert (np.diff(path.penalties) < 0).all()
 
 
+def test_a_last_step_that_diverges_is_left_out():
+    # glmnet separates these classes, then returns coefficients of 10,000 without a flag.
+    random = np.random.RandomState(76)
+    X = random.randn(100, 10)
+    y = (X @ random.randn(10, 3)).argmax(axis=1)
+    path = fit_l1_path(X, y)
+    assert len(path) > 80
+    assert np.abs(path.coef).max() < 1000
+
+
 def test_constant_columns_are_never_used():
     X, y = load_wine(return_X_y=True)
     X[:, 3] = 0.1 + 0.2

@@ -101,7 +101,21 @@ def fit_l1_path(X, y, n_lambda=100, tolerance=1e-7, weight=None, penalty_factors
     kept = np.union1d(solved[::stride], solved[-1])[:n_lambda]
     coef = np.ascontiguousarray(np.moveaxis(net.coef_path_, 2, 0)[kept])
     intercept = np.ascontiguousarray(np.atleast_2d(net.intercept_path_).T[kept])
-    return L1Path(coef, intercept, net.lambda_path_[kept], mean, scale, complete)
+    penalties = net.lambda_path_[kept]
+    if _last_diverged(L1Path(coef, intercept, penalties, mean, scale), X, y, weight):
+        coef, intercept, penalties = coef[:-1], intercept[:-1], penalties[:-1]
+    return L1Path(coef, intercept, penalties, mean, scale, complete)
+
+
+def _last_diverged(path, X, y, weight):
+    """Return whether the last models fit worse than those before, although the penalty fell.
+
+    With separable classes glmnet's last step may end with coefficients of a million, unflagged.
+    """
+    rows, steps = np.arange(y.size), range(max(len(path) - 2, 0), len(path))
+    shares = [np.maximum(path.predict_proba(X, step)[rows, y], 1e-300) for step in steps]
+    losses = [-np.average(np.log(share), weights=weight) for share in shares]
+    return losses[-1] > 2 * losses[0]  # converged ones differ by much less
 
 
 def _solved(standard, y, weight, penalty_factors, length, tolerance):
