@@ -158,6 +158,8 @@ def test_words_of_their_own_and_many_words_are_free_text():
 
     assert "10 different words in 10 rows ('ai', 'aj', 'ak', …)" in told(10, 10)
     assert "51 different words in 101 rows" in told(51, 101)
+    assert len(refused(*(f"{letter} {'no ' * 1000}" for letter in "abcdefghijkl"))) < 500
+    assert len(refused("1", "2.5", "no " * 1000, "7")) < 900
     assert not any([told(9, 9), told(10, 11), told(51, 102), told(50, 60)])
 
 

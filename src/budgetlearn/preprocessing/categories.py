@@ -109,7 +109,7 @@ def refuse_numbers(column):
             "if they name categories, name it among the categorical columns. Is --decimal right? "
             "Marks between thousands must be taken out."
         )
-    named = listed(odd, form=lambda row: f"{column.iloc[row]!r} in row {row + 1}")
+    named = listed(odd, form=lambda row: f"{column.iloc[row]!r:.40} in row {row + 1}")
     raise DatasetError(
         f"Column {column.name!r} holds numbers, but {odd.size} of its {len(column)} cells are not "
         f"plain numbers: {named} (rows counted from 1, without the header). Write them as 1234.5 "
@@ -132,7 +132,8 @@ def how_to_read(cells):
     if thousands:
         return "Take out the marks between thousands."
     # A few marks for missing values; the only one with a digit is a spreadsheet's #DIV/0!.
-    marks = [f"--na {shlex.quote(x)}" for x in different if not re.search(r"\d(?!!)", x)]
+    short = [x for x in different if len(x) <= 40 and not re.search(r"\d(?!!)", x)]
+    marks = [f"--na {shlex.quote(x)}" for x in short]
     if len(marks) == different.size < 6:
         return f"If values are missing there: on the command line {' '.join(marks)} reads them so."
     units = {re.sub(r"[-+.,\s\d]", "", cell) for cell in different}
@@ -194,9 +195,10 @@ def holds_words(column, categorical):
     n_words = int(words.notna().sum())
     each_its_own = different.size == n_words >= FEWEST_NAMES
     if not categorical and (each_its_own or different.size > max(MOST_WORDS, n_words / 2)):
+        first = ", ".join(f"{word!r:.40}" for word in different[:3])
         raise DatasetError(
             f"Column {column.name!r} holds {different.size} different words in {n_words} rows "
-            f"({', '.join(map(repr, different[:3]))}, …): names or free text, from which nothing "
+            f"({first}, …): names or free text, from which nothing "
             "can be learned for other rows. Leave it out (drop), or name it among the categorical "
             "columns if it is one."
         )
