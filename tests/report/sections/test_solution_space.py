@@ -12,6 +12,7 @@ VISITED = pd.DataFrame(
         for sequence in ("cost", "importance", "l1")
         for step, (v, c, q) in enumerate([("0,1", 30.0, 0.75), ("0", 10.0, 0.25)])
     ]
+    + [{"run": 0, "sequence": "l1", "step": 2, "variables": "0,2", "cost": 50.0, "score": 0.5}]
 )
 SEARCH = {"label": "all subsets", "class": "budgetlearn.msb.ExhaustiveSearch"}
 

@@ -10,6 +10,7 @@ from budgetlearn.curves import pareto_indices
 
 from ...analysis.budgets import own_cost_table
 from ...analysis.schedules import CASE, of_case
+from ...study.records import parse_variables
 from ...study.study import ACQUISITION, SCHEDULE
 from .. import style
 from ..section import Section
@@ -214,7 +215,10 @@ class SolutionSpace(_OnRequest):
             axes.scatter(others["cost"], others["score"], label="other sequences", **look)
             for sequence, (colour, marks) in _NUMBERED.items():
                 _number(axes, visited[visited["sequence"] == sequence], sequence, colour, marks)
-            n_visited = visited["variables"].nunique()
+            # msB may also visit smaller subsets than the search tries: only common ones count.
+            chosen = visited["variables"].map(str).map(parse_variables)
+            codes = chosen.map(lambda variables: sum(1 << variable for variable in variables))
+            n_visited = space["subset"].isin(codes).sum()
             share = f"run {run}: msB visits {n_visited} of {len(space):,} subsets"
             axes.set(xlabel="cost", ylabel=f"validation {score}", title=f"{title}\n{share}")
             axes.legend(loc="lower right")
