@@ -103,6 +103,8 @@ def test_a_peer_that_wins_is_named(summary, display):
     (sentence,) = peers_ahead(summary, Display(peer, display.datasets))
     wins = "A method that users pick today wins on 2 of 2 data sets: msB on Wine,"
     assert sentence.startswith(wins)
+    (sentence,) = peers_ahead(summary.query("dataset == 'wine'"), Display(peer, display.datasets))
+    assert sentence.startswith("A method that users pick today wins: msB on Wine.")
     twice = pd.concat([summary, summary.assign(costs="unit")], ignore_index=True)
     (sentence,) = peers_ahead(twice, Display(peer, display.datasets))
     assert "wins on 4 of 4 pairs of data set and costs: msB on Wine, Wine, unit costs," in sentence

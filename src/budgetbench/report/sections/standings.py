@@ -170,8 +170,9 @@ def peers_ahead(summary, display):
         if others and not best.isin(others).any():
             ahead.setdefault(best[0], []).append(display.case_title(*case))
     where = "; ".join(f"{display.label(name)} on {', '.join(t)}" for name, t in ahead.items())
-    count = f"{sum(map(len, ahead.values()))} of {display.counted(summary)}"
-    return [f"A method that users pick today wins on {count}: {where}."] if ahead else []
+    count = f" on {sum(map(len, ahead.values()))} of {display.counted(summary)}"
+    count = "" if len(display.cases(summary)) == 1 else count
+    return [f"A method that users pick today wins{count}: {where}."] if ahead else []
 
 
 def rank_sentences(ranking, display):
