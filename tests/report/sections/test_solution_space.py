@@ -12,7 +12,7 @@ VISITED = pd.DataFrame(
         for sequence in ("cost", "importance", "l1")
         for step, (v, c, q) in enumerate([("0,1", 30.0, 0.75), ("0", 10.0, 0.25)])
     ]
-    + [{"run": 0, "sequence": "l1", "step": 2, "variables": "0,2", "cost": 50.0, "score": 0.5}]
+    + [{"run": 0, "sequence": "cost", "step": 2, "variables": "0,2", "cost": 50.0, "score": 0.5}]
 )
 SEARCH = {"label": "all subsets", "class": "budgetlearn.msb.ExhaustiveSearch"}
 
@@ -38,7 +38,8 @@ def test_steps_are_numbered_and_lettered(tmp_path, monkeypatch):
         content.to_csv(path, index=False)
     axes = drawn(section).axes[0]
     marks = {text.get_text(): text.xy for text in axes.texts}
-    assert marks == {"1": (30, 0.75), "2": (10, 0.25), "a": (30, 0.75), "b": (10, 0.25)}  # not l1
+    steps = {"1": (30, 0.75), "2": (10, 0.25), "3": (50, 0.5)}  # of the cost sequence
+    assert marks == steps | {"a": (30, 0.75), "b": (10, 0.25)}  # not l1
     assert "visits 2 of 3 subsets" in axes.get_title(loc="left")
     assert axes.get_ylabel() == "validation accuracy"
 
