@@ -2,6 +2,7 @@
 
 import hashlib
 import numbers
+import os
 from contextlib import contextmanager
 
 import numpy as np
@@ -78,6 +79,13 @@ def check_choice(value, name, choices):
         known = ", ".join(map(repr, choices))
         raise ParameterError(f"{name} must be one of {known}, got {value!r}.")
     return value
+
+
+def check_path(value, name):
+    """Return `value` if it is a path, as text or an object, or None; else raise an error."""
+    if value is None or isinstance(value, (str, os.PathLike)):
+        return value
+    raise ParameterError(f"{name} must be a path or None, got {value!r}.")
 
 
 def listed(names, most=5, form=str):

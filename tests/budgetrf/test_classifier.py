@@ -322,3 +322,6 @@ def test_codes_in_a_file_grow_the_same_forest(table, tmp_path):
         np.testing.assert_array_equal(ours.value, other.value)
     with pytest.raises(FileNotFoundError):
         BudgetRFClassifier(growth=Growth(codes_folder=tmp_path / "none")).fit(X, y)
+    # A number would be the descriptor of an open file, as 1 is that of the output.
+    with pytest.raises(ParameterError, match=r"growth\.codes_folder must be a path or None, got 1"):
+        BudgetRFClassifier(growth=Growth(codes_folder=1)).fit(X, y)

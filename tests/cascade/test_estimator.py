@@ -344,14 +344,15 @@ def test_groups_are_acquired_whole(table):
         ({"n_stages": 1}, "n_stages"),
         ({"cv": 1}, "cv"),
         ({"cv": 200}, "at least 400"),
-        ({"budget": -1}, "budget"),
+        ({"budget": np.ones(3)}, "budget must be a number"),
         ({"budget": "two_se"}, "budget"),
-        ({"dynamic": "yes"}, "dynamic must be True, False or 'auto'"),
+        ({"dynamic": np.array(["yes", "auto"])}, "dynamic must be True, False or 'auto'"),
         ({"orders": "cheapest"}, "'boosted_path', 'schedule', 'gain_per_cost'"),
         ({"orders": []}, "orders must be a list of at least one, got"),
         ({"orders": [[["x"]]]}, "unknown features: x"),
         ({"estimators": ["forest", "forest"]}, "distinct models"),
         ({"estimators": 5}, "estimators must be a list of at least one, got 5"),
+        ({"estimators": [1]}, "estimators must be one of 'forest', .*; got 1"),
     ],
 )
 def test_what_cannot_be_is_refused(table, parameters, message):

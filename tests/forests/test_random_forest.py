@@ -102,7 +102,7 @@ def test_stages_end_at_the_forest(digits):
         ({"max_features": 0}, "max_features"),
         ({"max_features": "log2"}, "max_features"),
         ({"max_features": 1.5}, "max_features must be an integer"),
-        ({"max_depth": 0}, "max_depth"),
+        ({"max_depth": 10**30}, "max_depth"),
         ({"oob_score": True, "bootstrap": False}, "bootstrap"),
     ],
 )

@@ -269,6 +269,7 @@ def test_decision_function():
     ("options", "message"),
     [
         ({"joint_fit": "lasso"}, "joint_fit must be one of 'ridge', 'logistic', got 'lasso'"),
+        ({"joint_fit": np.ones(3)}, "joint_fit must be an integer"),
         ({"prune_factor": 2}, "set joint_fit='ridge', got joint_fit=0"),
         ({"prune_factor": 0.5, "joint_fit": "ridge"}, "prune_factor must be a number >= 1"),
         ({"prune_factor": np.inf, "joint_fit": "ridge"}, "prune_factor must be a number >= 1 and"),

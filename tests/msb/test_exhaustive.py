@@ -236,6 +236,8 @@ def test_too_many_variables_are_refused_with_the_time_it_would_take():
         search(feature_costs=None).fit(X, y)
     with pytest.raises(ValueError, match="max_variables must be an integer >= 1"):
         search(feature_costs=None, max_variables=0).fit(X, y)
+    with pytest.raises(ValueError, match="checkpoint must be a path or None, got 3"):
+        search(feature_costs=None, checkpoint=3, max_variables=20).fit(X, y)
     X, y = make_classification(30, 300, random_state=0)
     with pytest.raises(ValueError, match=r"fits 2\.0e\+90 models; .* years"):
         search(feature_costs=None).fit(X, y)

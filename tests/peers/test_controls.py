@@ -41,6 +41,8 @@ def test_constant_of_regression_is_the_mean():
     model = FreeConstantRegressor().fit(X, y)
     np.testing.assert_allclose(model.predict(X), y.mean())
     assert not model.acquisition_cost(X).any()
+    with pytest.raises(ValueError, match="scoring must be the name of one score"):
+        FreeConstantRegressor(scoring=np.ones(2)).fit(X, y, X, y)
 
 
 def test_all_features_cost_everything():

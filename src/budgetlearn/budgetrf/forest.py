@@ -604,7 +604,7 @@ class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
         alphas = check_numbers(self.alpha, "alpha", alone=True, low=0, high=np.inf, high_open=True)
         impurity = self._growth.impurity
         # A list without effect would grow the same forest repeatedly.
-        if impurity != "threshold_pairs" and alphas != [0]:
+        if alphas != [0] and impurity != "threshold_pairs":
             raise ParameterError(
                 f"alpha belongs to the impurity 'threshold_pairs'; leave it at 0 with {impurity!r}."
             )

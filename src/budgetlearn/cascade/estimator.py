@@ -138,7 +138,7 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
     @property
     def _takes_missing(self):
         # All models with a name accept missing values.
-        return all(isinstance(each, str) or takes_missing(each) for each in self._members())
+        return all(not hasattr(each, "fit") or takes_missing(each) for each in self._members())
 
     def _members(self):
         """Return the kinds of models as a list, each a name or an estimator."""
@@ -372,9 +372,9 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         check_number(self.n_stages, "n_stages", low=2, integer=True)
         check_number(self.cv, "cv", low=2, integer=True)
         refuse_unknown_score(self)
-        if self.budget not in (None, ONE_SE):
-            check_number(self.budget, "budget", low=0)
-        if not is_flag(self.dynamic) and self.dynamic != "auto":
+        if not (isinstance(self.budget, str) and self.budget == ONE_SE):
+            check_number(self.budget, "budget", low=0, none=True)
+        if not is_flag(self.dynamic) and str(self.dynamic) != "auto":
             raise ParameterError(f"dynamic must be True, False or 'auto', got {self.dynamic!r}.")
         if n_samples < 2 * self.cv:
             wanted = f"cv={self.cv} folds need at least {2 * self.cv} examples"

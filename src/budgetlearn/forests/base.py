@@ -21,7 +21,14 @@ from ..tree.binning import bin_features
 from ..tree.bootstrap import bootstrap_weights
 from ..tree.growth import GrowthRule
 from ..tree.predictor import ForestPredictor
-from ..validation import INT32_MAX, ParameterError, check_choice, check_max_features, check_number
+from ..validation import (
+    INT32_MAX,
+    ParameterError,
+    check_choice,
+    check_max_features,
+    check_number,
+    check_path,
+)
 
 _DIRECTIONS = PerFeature("monotonic_cst", "direction", ParameterError)
 
@@ -159,7 +166,8 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
         """Return the rule of growth, after checking the common parameters."""
         given = self._growth
         prefix = "" if given is self else "growth."
-        check_number(given.max_depth, f"{prefix}max_depth", low=1, integer=True, none=True)
+        limits = {"low": 1, "high": INT32_MAX, "integer": True}
+        check_number(given.max_depth, f"{prefix}max_depth", none=True, **limits)
         check_number(given.min_samples_leaf, f"{prefix}min_samples_leaf", low=1, integer=True)
         if self.oob_score and not given.bootstrap:
             raise ParameterError("oob_score=True needs bootstrap=True to leave examples out.")
@@ -175,7 +183,8 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
     def _codes(self, X, binned=None):
         """Return the codes of X, either `binned` after a check or new ones."""
         if binned is None:
-            max_bins, folder = self._growth.max_bins, self._growth.codes_folder
+            max_bins = self._growth.max_bins
+            folder = check_path(self._growth.codes_folder, "growth.codes_folder")
             return bin_features(X, max_bins, self.n_jobs, self.missing_in_training_, folder)
         if (binned.n_samples, binned.n_features) != X.shape:
             raise ParameterError(
@@ -186,7 +195,7 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
 
     def _tree_seeds(self, random):
         """Return one seed per tree, drawn before growing, so that threads cannot change them."""
-        check_number(self.n_estimators, "n_estimators", low=1, integer=True)
+        check_number(self.n_estimators, "n_estimators", low=1, high=INT32_MAX, integer=True)
         return random.randint(INT32_MAX, size=self.n_estimators).tolist()
 
     def _known_trees(self, train, several=False):

@@ -176,7 +176,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         check_choice(self.split_on, "split_on", ("targets", "residuals"))
         check_choice(self.byte_format, "byte_format", FORMATS)
         self._number_or("ridge", ("auto",), low=0, low_open=True)
-        self._number_or("joint_fit", self._regressions, low=0, integer=True)
+        self._number_or("joint_fit", self._regressions, low=0, high=INT32_MAX, integer=True)
         check_max_features(self.max_features, self.n_features_in_)
         self._check_combinations(loss)
         fixed = self._number_or("n_estimators", ("auto",), low=1, integer=True) != "auto"
@@ -247,7 +247,8 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
     @property
     def _needs_validation(self):
         # Generalised cross-validation needs no validation data, but works for squared errors only.
-        return self.early_stopping or (self.joint_fit == "logistic" and self.ridge == "auto")
+        named = self._regresses and self.joint_fit == "logistic"
+        return self.early_stopping or (named and self.ridge == "auto")
 
     def _n_trees(self):
         if self.n_estimators != "auto":

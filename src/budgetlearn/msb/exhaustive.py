@@ -22,7 +22,7 @@ from ..files import write_whole
 from ..fit_counts import count_fit
 from ..parallel import Bar, progress
 from ..protocol.documenting import estimator_class
-from ..validation import ParameterError, check_number
+from ..validation import ParameterError, check_number, check_path
 from .search import SubsetSearch
 
 log = logging.getLogger("budgetlearn")
@@ -99,7 +99,7 @@ class ExhaustiveSearch(SubsetSearch):
         weight = [] if train.weight is None else [train.weight]
         arrays = [train.X, train.y, *weight, valid.X, valid.y]
         key = fingerprint(self._engine(), seed, arrays, self.scoring)
-        known = SubsetScores(n_variables, self.checkpoint, key)
+        known = SubsetScores(n_variables, check_path(self.checkpoint, "checkpoint"), key)
         done = ~np.isnan(known.scores[self.subsets_])
         self.resumed_seconds_ = float(known.seconds[self.subsets_[done]].sum())
         count_fit(int(done.sum()))  # a checkpoint changes no count

@@ -76,7 +76,7 @@ class FreeConstantRegressor(RegressorMixin, _Control):
     scoring: Any = None
 
     def _model(self):
-        if self.scoring != "neg_mean_absolute_error":
+        if not isinstance(self.scoring, str) or self.scoring != "neg_mean_absolute_error":
             return DummyRegressor(strategy="mean")
         return DummyRegressor(strategy="constant", constant=getattr(self, "constant_", None))
 
