@@ -274,6 +274,7 @@ def test_groups_and_names_reach_the_methods(fast):
 def test_bad_parameters_are_refused():
     for named, message in (
         ({"max_minutes": 0}, "max_minutes"),
+        ({"budgets": 20}, "budgets must be a list of at least one number, got 20"),
         ({"budgets": [-1]}, "budgets"),
         ({"scoring": "r2"}, "scoring"),
         ({"scoring": "accuracy", "error_costs": [[0, 1], [1, 0]]}, "not both"),

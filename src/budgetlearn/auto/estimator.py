@@ -21,7 +21,7 @@ from ..protocol.documenting import described, documented, estimator_class
 from ..protocol.operating_points import cost_and_error, most_costs, point_of
 from ..protocol.prediction import each_stage, requests_of
 from ..protocol.scoring import mean_and_error
-from ..validation import INT32_MAX, ParameterError, check_number, codes_of_groups
+from ..validation import INT32_MAX, ParameterError, check_number, check_numbers, codes_of_groups
 from . import evidence
 from .methods import Method, Stages, competitors
 from .scores import NAMES, Objective, check_scoring, decide, error_matrix
@@ -104,8 +104,8 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
         train, classifies = train.weighed_for(self), is_classifier(self)
         effective_n_jobs(self.n_jobs)  # raises for bad values; later, methods would be skipped
         check_number(self.max_minutes, "max_minutes", low=0, low_open=True, none=True)
-        for budget in self.budgets:
-            check_number(budget, "budgets (each)", low=0)
+        if np.size(self.budgets):
+            check_numbers(self.budgets, "budgets", low=0)
         if len(train.y) < 10:
             raise ParameterError(f"methods are compared on 10 rows or more, got {len(train.y)}.")
         if (n := train.n_groups) < (least := evidence.N_FOLDS):
