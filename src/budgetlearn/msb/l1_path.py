@@ -1,7 +1,7 @@
 """The L1 path of logistic regression by python-glmnet, and logitB, its models with their costs."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -101,10 +101,9 @@ def fit_l1_path(X, y, n_lambda=100, tolerance=1e-7, weight=None, penalty_factors
     kept = np.union1d(solved[::stride], solved[-1])[:n_lambda]
     coef = np.ascontiguousarray(np.moveaxis(net.coef_path_, 2, 0)[kept])
     intercept = np.ascontiguousarray(np.atleast_2d(net.intercept_path_).T[kept])
-    penalties = net.lambda_path_[kept]
-    if _last_diverged(L1Path(coef, intercept, penalties, mean, scale), X, y, weight):
-        coef, intercept, penalties = coef[:-1], intercept[:-1], penalties[:-1]
-    return L1Path(coef, intercept, penalties, mean, scale, complete)
+    path = L1Path(coef, intercept, net.lambda_path_[kept], mean, scale, complete)
+    good = slice(len(path) - _last_diverged(path, X, y, weight))
+    return replace(path, coef=coef[good], intercept=intercept[good], penalties=path.penalties[good])
 
 
 def _last_diverged(path, X, y, weight):

@@ -132,8 +132,7 @@ def how_to_read(cells):
     if thousands:
         return "Take out the marks between thousands."
     # A few marks for missing values; the only one with a digit is a spreadsheet's #DIV/0!.
-    short = [x for x in different if len(x) <= 40 and not re.search(r"\d(?!!)", x)]
-    marks = [f"--na {shlex.quote(x)}" for x in short]
+    marks = [f"--na {shlex.quote(x)}" for x in different if not re.search(r"\d(?!!)|.{41}", x)]
     if len(marks) == different.size < 6:
         return f"If values are missing there: on the command line {' '.join(marks)} reads them so."
     units = {re.sub(r"[-+.,\s\d]", "", cell) for cell in different}

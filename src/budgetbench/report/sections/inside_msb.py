@@ -216,8 +216,7 @@ class SolutionSpace(_OnRequest):
             for sequence, (colour, marks) in _NUMBERED.items():
                 _number(axes, visited[visited["sequence"] == sequence], sequence, colour, marks)
             # msB may also visit smaller subsets than the search tries: only common ones count.
-            chosen = visited["variables"].map(str).map(parse_variables)
-            codes = chosen.map(lambda variables: sum(1 << variable for variable in variables))
+            codes = [sum(1 << j for j in parse_variables(str(t))) for t in visited["variables"]]
             n_visited = space["subset"].isin(codes).sum()
             share = f"run {run}: msB visits {n_visited} of {len(space):,} subsets"
             axes.set(xlabel="cost", ylabel=f"validation {score}", title=f"{title}\n{share}")
