@@ -147,6 +147,8 @@ def test_numbers_are_measured_too(numbers):
     model = SumOfFirst(COSTS).fit(X, y)
     assert model.operating_points_["score"].round(2).tolist() == [0.0, 0.84, 0.84]
     assert model.choose(0) == 0
+    # The mean has a score of 0 on its own rows, and in other draws one as far from 0 as this.
+    assert model.operating_points_["score_se"][0] == pytest.approx(2 * np.sqrt(3) / len(y))
 
 
 def test_a_class_of_one_row_is_never_left_out(table):

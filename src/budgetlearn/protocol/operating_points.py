@@ -21,7 +21,7 @@ from ..parallel import one_thread
 from ..validation import MOST_AMOUNT, ParameterError, check_number
 from .checked_data import table_for
 from .feature_requests import Stage
-from .scoring import mean_and_error, score_and_error
+from .scoring import error_of_mean, mean_and_error, score_and_error
 
 FOLDS = 5
 # Confidence of budget_mode="guaranteed".
@@ -170,6 +170,10 @@ def measured_out_of_fold(estimator, examples):
     ratios = []
     stages = _joined(estimator, parts, tested.X, [rows.size for rows in held_out], ratios, want)
     points = refuse_unscored(measured(estimator, stages, tested.targets), len(tested.y))
+    by_r2 = not is_classifier(estimator) and getattr(estimator, "scoring", None) in (None, "r2")
+    if by_r2 and tested.targets.ndim == 1:
+        # Where nothing is acquired, the model itself was measured: a mean, on its own rows.
+        points.loc[points["n_features"] == 0, "score_se"] = error_of_mean(tested.targets)
     # The ratio comes from other models, so half of the correction counts as its error.
     correction = points["cost"] * np.subtract(ratios, 1.0)
     points["cost"] = np.minimum(points["cost"] + correction, estimator.feature_costs_.full)
