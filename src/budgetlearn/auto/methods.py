@@ -12,6 +12,7 @@ from ..cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor
 from ..cascade.pool import REFIT_ERROR
 from ..costs import affords
 from ..msb import ModelScheduleSearch
+from ..protocol.operating_points import cost_and_error
 from ..protocol.prediction import each_stage
 from .everything import CentredRegressor, boosted_trees, has_lightgbm, linear_model
 
@@ -89,8 +90,7 @@ class Stages:
         bought = (stage.acquired for stage in each_stage(model, X, {"acquired"}))
         found = [(model.feature_costs_.total(each), each.any()) for each in bought]
         spent, self.buys = zip(*found, strict=True)  # `buys`: whether any row acquires a feature
-        self.costs = np.array([each.mean() for each in spent])
-        self.errors = np.array([each.std() for each in spent]) / np.sqrt(len(X))
+        self.costs, self.errors = np.transpose([cost_and_error(each) for each in spent])
         # Looked up without reading the attribute, which might start to measure out of fold.
         self.measured = "operating_points_" in vars(model)
         # Unmeasured stages rank by cost: on a path, costlier models come later.
@@ -99,7 +99,9 @@ class Stages:
         on_all_rows = self.measured and getattr(model, "trains_on_validation", False)
         self.out_of_fold = on_all_rows and not weighed
         if self.out_of_fold:
-            self.costs = model.operating_points_["cost"].to_numpy()
+            self.costs, own = model.operating_points_[["cost", "cost_se"]].to_numpy().T
+            # The final model may charge all rows of the fit alike, unlike those out of fold.
+            self.errors = np.where(self.errors == 0, own / REFIT_ERROR, self.errors)
 
     def choose(self, budget, inflation=1.0):
         """Return the index of the stage for a budget, or None if none is affordable."""
