@@ -107,7 +107,7 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
 
     def _loss(self):
         if self.loss_ == "squared":
-            return Logistic() if self._regresses and self.joint_fit == "logistic" else Squared()
+            return Logistic() if str(self.joint_fit) == "logistic" else Squared()
         return Exponential(np.inf if self.loss_ == "exponential" else self.saturation)
 
     def _fit(self, train, valid, seeds):

@@ -247,8 +247,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
     @property
     def _needs_validation(self):
         # Generalised cross-validation needs no validation data, but works for squared errors only.
-        named = self._regresses and self.joint_fit == "logistic"
-        return self.early_stopping or (named and self.ridge == "auto")
+        return self.early_stopping or (str(self.joint_fit) == "logistic" and self.ridge == "auto")
 
     def _n_trees(self):
         if self.n_estimators != "auto":

@@ -107,10 +107,8 @@ def fit_l1_path(X, y, n_lambda=100, tolerance=1e-7, weight=None, penalty_factors
 
 
 def _last_diverged(path, X, y, weight):
-    """Return whether the last models fit worse than those before, although the penalty fell.
-
-    With separable classes glmnet's last step may end with coefficients of a million, unflagged.
-    """
+    """Return whether the last models fit worse than those before, although the penalty fell."""
+    # If classes are separable, glmnet's last step may leave coefficients of a million, unflagged.
     rows, steps = np.arange(y.size), range(max(len(path) - 2, 0), len(path))
     shares = [np.maximum(path.predict_proba(X, step)[rows, y], 1e-300) for step in steps]
     losses = [-np.average(np.log(share), weights=weight) for share in shares]
