@@ -356,6 +356,9 @@ def test_the_cost_of_a_cascade_is_quoted_as_its_own_stages_measured_it_out_of_fo
     most, error = stages.errors.argmax(), stages.errors.max()
     assert error > 0
     assert stages.quoted(most, 7.0) == (stages.costs[most], pytest.approx(1.5 * error))
+    # Three copies of each row in a group of their own say no more than the row.
+    copies = Stages(cascade, np.repeat(train, 3, axis=0), groups=np.repeat(np.arange(300), 3))
+    np.testing.assert_allclose(copies.errors, stages.errors * np.sqrt(300 / 299))
     # On one row of the fit alone, costs do not differ, but those out of fold did.
     own = cascade.operating_points_["cost_se"][most]
     assert Stages(cascade, train[:1]).quoted(most, 1.0)[1] == pytest.approx(own)

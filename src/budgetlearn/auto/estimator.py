@@ -187,7 +187,8 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
                 if method.name not in fitted:
                     model = comparison.fitted(method, train)
                     seen = comparison.seen_by(model, train.X)
-                    fitted[method.name] = Stages(model, seen, train.weight is not None)
+                    weighed = train.weight is not None
+                    fitted[method.name] = Stages(model, seen, weighed, train.groups)
                     fitted[method.name].settle()
                 entry = self._bought(entry, policy, fitted[method.name], comparison)
             found.append(entry)

@@ -82,15 +82,15 @@ class Stages:
 
     Costs are measured on X, the training examples, which are usually cheaper than other rows. They
     are `out_of_fold` if the model has measured them itself that way. `weighed` means that it was
-    fitted with weights: its own measures include them, but costs must not.
+    fitted with weights: its own measures include them, but costs must not. Errors count `groups`.
     """
 
-    def __init__(self, model, X, weighed=False):
+    def __init__(self, model, X, weighed=False, groups=None):
         self.model = model
         bought = (stage.acquired for stage in each_stage(model, X, {"acquired"}))
         found = [(model.feature_costs_.total(each), each.any()) for each in bought]
         spent, self.buys = zip(*found, strict=True)  # `buys`: whether any row acquires a feature
-        self.costs, self.errors = np.transpose([cost_and_error(each) for each in spent])
+        self.costs, self.errors = np.transpose([cost_and_error(each, groups) for each in spent])
         # Looked up without reading the attribute, which might start to measure out of fold.
         self.measured = "operating_points_" in vars(model)
         # Unmeasured stages rank by cost: on a path, costlier models come later.
