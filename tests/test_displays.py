@@ -7,6 +7,7 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.model_selection import train_test_split
 
 from budgetlearn import (
+    AutoBudgetClassifier,
     BudgetPipeline,
     BudgetPreprocessor,
     CostAccuracyDisplay,
@@ -68,6 +69,11 @@ def test_points_that_no_budget_chooses_are_apart():
     display.plot()
     assert display.line_.get_xdata().tolist() == [1, 3]
     assert display.points_.get_xdata().tolist() == [2]
+    # Of points with equal scores, `auto` buys the most expensive one that the budget pays for.
+    X, y = load_wine(return_X_y=True)
+    auto = AutoBudgetClassifier(max_minutes=1e-5, random_state=0).fit(X, y)
+    auto.operating_points_["score"] = 0.5
+    assert CostAccuracyDisplay.from_estimator(auto, X, y).chosen.tolist() == [0, 1]
 
 
 def test_regression_is_scored_by_r2():

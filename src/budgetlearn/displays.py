@@ -6,7 +6,6 @@ from functools import partial
 import numpy as np
 from sklearn.base import is_classifier
 
-from .curves import pareto_indices
 from .exceptions import extra
 from .protocol.documenting import described
 
@@ -79,7 +78,7 @@ class CostAccuracyDisplay:
         chosen = np.arange(len(points))
         # Budgets choose by the measured points; if there are none, by the order of stages.
         if (known := vars(model).get("operating_points_")) is not None:
-            chosen = pareto_indices(known["cost"], known["score"])
+            chosen = np.array([*dict.fromkeys(map(model.choose, np.sort(known["cost"])))])
         plain = "accuracy" if is_classifier(estimator) else "R²"
         score = plain if scoring is None else str(getattr(scoring, "__name__", scoring))
         name = type(model).__name__ if name is None else name
