@@ -432,7 +432,7 @@ class GrownOnBudget:
         rule = self._rule(
             n_features, score="risk", ties=ties, reuse_discount=discount, count_constants=False
         )
-        adds_counts = self._leaves.voting == "counts" and growth.regrow is None
+        adds_counts = str(self._leaves.voting) == "counts" and growth.regrow is None
         if rule.directions is not None and (adds_counts or self._leaves.joint_fit):
             raise ParameterError(
                 "growth.monotonic_cst is kept by votes and means of trees as they grew: leave "
