@@ -417,7 +417,7 @@ def as_kind(estimator, n_classes):
     if isinstance(estimator, str) or not hasattr(estimator, "fit"):
         named = ", ".join(map(repr, KINDS))
         raise ParameterError(
-            f"each of estimators must be one of {named}, or one of scikit-learn; got {estimator!r}."
+            f"estimators must be one of {named}, or a scikit-learn estimator; got {estimator!r}."
         )
     if (n_classes is not None) != is_classifier(estimator):
         wanted = "a regressor" if n_classes is None else "a classifier"
