@@ -17,6 +17,15 @@ from tests.looping import for_each
 
 FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Wconversion", "-pedantic", "-Werror", "-O2"]
 CHECKED = ["-fsanitize=undefined", "-fno-sanitize-recover=all"]
+# One program for several headers: each has its own `main`, called by its number.
+MAIN = """
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    static int (*const programs[])(void) = { %s };
+    return argc == 2 ? programs[atoi(argv[1])]() : 2;
+}
+"""
 needs_cc = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
 needs_arm = pytest.mark.skipif(
     not (shutil.which("arm-none-eabi-gcc") and shutil.which("qemu-system-arm")),
@@ -65,19 +74,27 @@ def run(*command, **options):
     return subprocess.run(command, check=True, capture_output=True, text=True, **options).stdout
 
 
-def compiled(folder, model, format, layout):
-    """Return the program of a model."""
-    model.export_c(folder / "model.h", format, name="tiny", layout=layout)
+def compiled(folder, model, *variants, level="-O0"):
+    """Return the program of a model in several formats and layouts.
+
+    It is not optimised where that would take longer than all else.
+    """
+    lines = []
+    for place, (format, layout) in enumerate(variants):
+        model.export_c(folder / f"model{place}.h", format, name=f"tiny{place}", layout=layout)
+        lines += [f"#define TINY{place}_MAIN", f"#define main main{place}"]
+        lines += [f'#include "model{place}.h"', "#undef main"]
     source = folder / "main.c"
-    source.write_text('#define TINY_MAIN\n#include "model.h"\n')
-    run("cc", *FLAGS, *CHECKED, "-o", folder / "main", source)
+    mains = ", ".join(f"main{place}" for place in range(len(variants)))
+    source.write_text("\n".join(lines) + MAIN % mains)
+    run("cc", *FLAGS, level, *CHECKED, "-o", folder / "main", source)
     return folder / "main"
 
 
-def printed(program, X, nan="nan"):
-    """Return what a program prints for rows: the prediction, and the scores."""
+def printed(program, X, place=0, nan="nan"):
+    """Return what a program prints in one of its formats: the prediction, and the scores."""
     rows = "\n".join(" ".join(f"{x:.9g}" for x in row) for row in X.tolist())
-    lines = run(program, input=rows.replace("nan", nan)).splitlines()
+    lines = run(program, str(place), input=rows.replace("nan", nan)).splitlines()
     return np.array([line.split() for line in lines])
 
 
@@ -99,10 +116,11 @@ def hostile(model, X):
 
 
 def formats_and_layouts(name, names):
-    """Yield every format, each in one layout: the next model of the list has it in the other."""
+    """Return every format, each in one layout: the next model of the list has it in the other."""
     first = [*names].index(name)
-    for place, format in enumerate(FORMATS):
-        yield format, [*LAYOUTS][(first + place) % len(LAYOUTS)]
+    return [
+        (format, LAYOUTS[(first + place) % len(LAYOUTS)]) for place, format in enumerate(FORMATS)
+    ]
 
 
 @needs_cc
@@ -110,11 +128,10 @@ def formats_and_layouts(name, names):
 def test_c_is_python_bit_for_bit(fitted, tmp_path, name):  # noqa: F811
     model, X, _ = fitted(name)
     X = np.vstack([X, hostile(model, X)])
-    for format, layout in formats_and_layouts(name, MODELS):
-        numbers, where = (
-            printed(compiled(tmp_path, model, format, layout), X),
-            f"{format}, {layout}",
-        )
+    variants = formats_and_layouts(name, MODELS)
+    program = compiled(tmp_path, model, *variants)
+    for place, (format, layout) in enumerate(variants):
+        numbers, where = printed(program, X, place), f"{format}, {layout}"
         forest = model.compact(format)
         np.testing.assert_array_equal(bits(numbers[:, 1:]), bits(forest.scores(X)), where)
         if hasattr(model, "classes_"):
@@ -132,11 +149,10 @@ def test_missing_numbers_go_right_in_both_layouts(fitted, tmp_path, name):  # no
     X[np.random.default_rng(0).random(X.shape) < 0.3] = np.nan
     # Beyond every threshold, whatever the sign of NaN.
     expected = bits(model.compact().scores(np.where(np.isnan(X), np.float32(np.inf), X)))
-    for layout in LAYOUTS:
-        program = compiled(tmp_path, model, "float32", layout)
-        for nan in ("nan", "-nan"):
-            numbers = printed(program, X, nan)
-            np.testing.assert_array_equal(bits(numbers[:, 1:]), expected)
+    program = compiled(tmp_path, model, *product(["float32"], LAYOUTS), level="-O2")
+    for place, nan in product(range(len(LAYOUTS)), ("nan", "-nan")):
+        numbers = printed(program, X, place, nan)
+        np.testing.assert_array_equal(bits(numbers[:, 1:]), expected)
 
 
 @needs_cc

@@ -111,11 +111,10 @@ def test_classes_that_tie_in_a_lone_tree_tie_on_a_device(model, format):
 def test_c_predicts_what_the_model_predicts(fitted, tmp_path, name):
     forest, model, X, _ = fitted(name)
     predicted = model.predict(X)
-    for format, layout in formats_and_layouts(name, MODELS):
-        numbers, where = (
-            printed(compiled(tmp_path, forest, format, layout), X),
-            f"{format}, {layout}",
-        )
+    variants = formats_and_layouts(name, MODELS)
+    program = compiled(tmp_path, forest, *variants)
+    for place, (format, layout) in enumerate(variants):
+        numbers, where = printed(program, X, place), f"{format}, {layout}"
         scores = forest.compact(format).scores(X)
         np.testing.assert_array_equal(bits(numbers[:, 1:]), bits(scores), where)
         if forest.classes is not None:
@@ -132,8 +131,9 @@ def test_c_predicts_what_the_model_predicts(fitted, tmp_path, name):
 def test_hostile_rows_are_the_same_bits_in_both_layouts(fitted, tmp_path, name):
     forest, _, X, _ = fitted(name)
     X = hostile(forest, X)
-    for layout in LAYOUTS:
-        numbers = printed(compiled(tmp_path, forest, "int8", layout), X)
+    program = compiled(tmp_path, forest, *(("int8", layout) for layout in LAYOUTS))
+    for place in range(len(LAYOUTS)):
+        numbers = printed(program, X, place)
         np.testing.assert_array_equal(bits(numbers[:, 1:]), bits(forest.compact("int8").scores(X)))
 
 
@@ -211,8 +211,10 @@ def test_missing_values_take_the_way_that_they_take_in_the_model(tmp_path, name,
     model = clone(GAPS[name]).fit(np.nan_to_num(X[:300]) if whole else X[:300], y[:300])
     forest = ImportedForest(model)
     np.testing.assert_array_equal(forest.compact().predict(X), model.predict(X))
-    for format, layout in (("float32", "small"), ("int8", "small"), ("int8", "fast")):
-        numbers = printed(compiled(tmp_path, forest, format, layout), X)
+    variants = (("float32", "small"), ("int8", "small"), ("int8", "fast"))
+    program = compiled(tmp_path, forest, *variants, level="-O2")
+    for place, (format, _) in enumerate(variants):
+        numbers = printed(program, X, place)
         np.testing.assert_array_equal(bits(numbers[:, 1:]), bits(forest.compact(format).scores(X)))
     assert (forest.compact("int8").predict(X) == model.predict(X)).mean() > 0.9
 

@@ -64,7 +64,7 @@ def test_c_is_python_bit_for_bit_on_hostile_rows(fitted, tmp_path):
         def export_c(self, path, format, **how):
             network.export_c(path, **how)
 
-    numbers = printed(compiled(tmp_path, Exported(), "int8", "small"), X)
+    numbers = printed(compiled(tmp_path, Exported(), ("int8", "small")), X)
     scores = network.scores(X)
     np.testing.assert_array_equal(bits(numbers[:, 1:]), bits(scores))
     assert np.isfinite(scores).all()
