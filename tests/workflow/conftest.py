@@ -174,11 +174,12 @@ def start_server():
 
 def share_server():
     """Run jobs as forks of a server that lasts as long as the process of the tests."""
-    announce, tests = isolation.announce_caller, os.getppid()
+    # The process of the tests may be further up than the parent.
+    announce, tests = isolation.announce_caller, start_server().args[-1]
 
     def announce_both(*arguments, **options):
         announce(*arguments, **options)
-        os.environ[isolation.CALLER] = str(tests)
+        os.environ[isolation.CALLER] = tests
 
     isolation.announce_caller = announce_both
     forget_warnings()
