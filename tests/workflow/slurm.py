@@ -17,7 +17,8 @@ from pathlib import Path
 import psutil
 
 DAEMONS = ("munged", "slurmctld", "slurmd")
-# Memory is enforced by counting (PSS, every second), because control groups belong to the machine.
+# Memory is enforced by counting (PSS), because control groups belong to the machine, and only every
+# five seconds, because each count takes milliseconds for each process.
 # Jobs read this path in any environment, because the plug-in removes SLURM's variables from it.
 SYSTEM_CONFIG = Path("/etc/slurm/slurm.conf")
 CONFIG = """
@@ -38,7 +39,7 @@ SlurmdLogFile={folder}/slurmd-%n.log
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 JobAcctGatherType=jobacct_gather/linux
-JobAcctGatherFrequency=task=1
+JobAcctGatherFrequency=task=5
 JobAcctGatherParams=UsePss,OverMemoryKill
 AccountingStorageType=accounting_storage/none
 SelectType=select/cons_tres
