@@ -25,6 +25,7 @@ from tests.report.browsing import WIDTHS, emulate, press_key, resize, wait_for
 from tests.report.test_browser import chart, choose, drawing, every, one, redraw, texts, wait
 from tests.report.writing import write_page
 
+pytestmark = pytest.mark.usefixtures("quick_texts")
 MORE = {f"m{place}": {"label": f"m{place}", "class": "a.B"} for place in range(5)}
 MOST_BYTES = 4_000_000
 

@@ -19,6 +19,7 @@ from budgetlearn.files import read_yaml
 from tests.factories import make_points
 from tests.report.writing import write_page
 
+pytestmark = pytest.mark.usefixtures("quick_texts")
 ROOT = Path(__file__).resolve().parents[2]
 FOUND = Reproduction(ROOT, kept={})
 STUDIES = [*FOUND.studies, *(one["study"] for one in FOUND.about["apart"] if not one["datasets"])]

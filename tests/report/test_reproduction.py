@@ -29,6 +29,7 @@ from budgetbench.report.paper_studies import (
     reproduction_text,
 )
 
+pytestmark = pytest.mark.usefixtures("quick_texts")
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,9 @@ def finished(make_workflow):
         shutil.copytree(source_code.ROOT / name, workflow.folder / name, ignore=ignored)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(source_code, "ROOT", workflow.folder)
+        # No edit adds a file, or an import to a kernel: looked for once for all forks.
+        for name in ("_files", "compiled_into"):
+            patch.setattr(source_code, name, cache(getattr(source_code, name)))
         source_code.script_fingerprint(SCRIPTS / "fit.py")  # read once for all forks
         source_code.report_fingerprint(SCRIPTS / "report.py")
         code, summary = workflow.plan(*CALL, "--summary")

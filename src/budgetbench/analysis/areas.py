@@ -12,7 +12,7 @@ from budgetlearn.curves import CostAccuracyCurve
 from budgetlearn.exceptions import ConfigError
 
 from ..study.records import OK, RecordError
-from .schedules import CASE_RUN, GROUP, RUN, compressed_points, first_message
+from .schedules import CASE_RUN, GROUP, RUN, compressed_points
 
 CONSTANT = "constant"  # the control that buys nothing
 MOST_BUDGETS = 100
@@ -157,7 +157,7 @@ def area_table(points, schedules=None, expected=None):
     # constant on test data.
     schedules = compressed_points(points) if schedules is None else schedules
     baselines, valid_baselines = baselines_of(points), baselines_of(points, "valid_score")
-    statuses = points.groupby(RUN)["status"].agg(first_message).to_dict()
+    statuses = points[points["status"] != OK].groupby(RUN)["status"].first().to_dict()
     rows = []
     for key, case_run, test, valid in _each_run(points, schedules, expected):
         baseline, n_points = baselines[case_run], valid.shape[1]
