@@ -5,6 +5,7 @@ import shlex
 import shutil
 import subprocess
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 import yaml
@@ -76,12 +77,13 @@ def prompt(words):
 
 
 def step(words, arguments):
-    """Call `words` as the step of a submission, too, except at the first attempt of fits.
+    """Call `words` as the step of a submission, too, except at the first attempt of waiting fits.
 
     There runs are ended, and SLURM counts only the memory of processes that it started itself, so
     the step is a new Python process.
     """
-    if "fit" in arguments and arguments[arguments.index("--attempt") + 1] == "1":
+    first = "fit" in arguments and arguments[arguments.index("--attempt") + 1] == "1"
+    if first and Path("second.py").exists():
         return
     from snakemake_executor_plugin_slurm_jobstep import Executor
 
