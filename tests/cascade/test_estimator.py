@@ -338,9 +338,9 @@ def test_groups_are_acquired_whole(table):
     np.testing.assert_array_equal(acquired.any(axis=1), acquired.all(axis=1))
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
+def test_what_cannot_be_is_refused(table):
+    X, y = table
+    for parameters, message in (
         ({"n_stages": 1}, "n_stages"),
         ({"cv": 1}, "cv"),
         ({"cv": 200}, "at least 400"),
@@ -353,14 +353,11 @@ def test_groups_are_acquired_whole(table):
         ({"estimators": ["forest", "forest"]}, "distinct models"),
         ({"estimators": 5}, "estimators must be a list of at least one, got 5"),
         ({"estimators": [1]}, "estimators must be one of 'forest', .*; got 1"),
-    ],
-)
-def test_what_cannot_be_is_refused(table, parameters, message):
-    X, y = table
-    with pytest.raises(ParameterError, match=message):
-        ScheduleCascadeClassifier(feature_costs=PRICES, **(QUICK | parameters)).fit(
-            X[:300], y[:300]
-        )
+    ):
+        with pytest.raises(ParameterError, match=message):
+            ScheduleCascadeClassifier(feature_costs=PRICES, **(QUICK | parameters)).fit(
+                X[:300], y[:300]
+            )
 
 
 def test_numbers_stop_where_more_would_change_little(numbers):
