@@ -93,6 +93,25 @@ def test_the_changelog_begins_with_this_version():
     assert heading[1] == PROJECT["project"]["version"]
 
 
+def headings(page):
+    """Return the names by which links reach the headings of a page."""
+    found = re.findall(r"^#+ (.*)", page.read_text(), re.M)
+    return {re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in found}
+
+
+def test_links_reach_a_file_and_a_heading():
+    links = [
+        (name, *found)
+        for name in ("README.md", "CHANGELOG.md")
+        for found in re.findall(r"\]\((?!http)([^)#]*)#?([^)]*)\)", (ROOT / name).read_text())
+    ]
+    assert len(links) > 30
+    for name, path, heading in links:
+        page = ROOT / (path or name)
+        assert page.exists(), path
+        assert not heading or heading in headings(page), f"{path}#{heading}"
+
+
 def test_no_address_is_invented():
     assert "urls" not in PROJECT["project"]  # until the project has one
 
