@@ -26,6 +26,9 @@ def test_ranks_share_ties():
     means = MEANS | {"b": [0.8, 0.1 + 0.7, 0.7, 0.6]}
     ranking = ranking_of(summary_of(means), list(means))
     assert ranking.mean.to_dict() == {"a": 1.125, "b": 1.875, "c": 3.0}
+    # Of equal ranks, the larger mean area comes first.
+    equal = ranking_of(summary_of({"a": [0.9, 0.3], "b": [0.8, 0.5]}), ["a", "b"])
+    assert [*equal.mean.items()] == [("b", 1.5), ("a", 1.5)]
 
 
 def test_nemenyi_follows_the_studentized_range():
