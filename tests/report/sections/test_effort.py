@@ -83,11 +83,11 @@ def test_straw_men_are_told_on_the_page_and_on_top():
     built = build_tables([section], report)
     wine, cancer = section.context(built)["warnings"]
     assert "logitB on " in wine
-    assert "is no better than the free constant in all 5 runs (mean AUP 0." in wine
+    assert "has no larger area than the free constant in all 5 runs (mean AUP 0." in wine
     assert "in all 5 runs" in cancer
     assert section.summary(built) == [
-        "In 2 comparisons methods never beat the free constant, or get worse by tuning: see “What "
-        "it took”."
+        "In 2 comparisons methods have no larger AUP than the free constant, or a smaller one by "
+        "tuning: see “What it took”."
     ]
 
 
@@ -99,7 +99,7 @@ def test_data_from_which_nobody_learns_are_doubted_once():
     built = build_tables([section], make_report(points))
     (sentence,) = section.context(built)["warnings"]
     assert sentence.startswith("On Wine none of 2 methods is better than the free constant in any")
-    assert section.summary(built)[0].startswith("In 1 comparison methods never beat the free")
+    assert section.summary(built)[0].startswith("In 1 comparison methods have no larger")
 
 
 def test_without_straw_men_nothing_is_said(report):

@@ -46,8 +46,8 @@ class Effort(Section):
         # Readers must know this before they believe the ranks.
         found = straw_man_sentences(report.tables["straw_men"], report.display)
         what = counted(len(found), "comparison")
-        said = "methods never beat the free constant, or get worse by tuning: see “What it took”."
-        return [f"In {what} {said}"] if found else []
+        said = "methods have no larger AUP than the free constant, or a smaller one by tuning"
+        return [f"In {what} {said}: see “What it took”."] if found else []
 
     def figures(self, report):
         """Draw mean AUP against median seconds to fit, and the front not beaten in both."""
@@ -134,7 +134,7 @@ def straw_man_sentences(found, display):
         for row in nothing.drop_duplicates(CASE).itertuples()
     ]
     said = {
-        "constant": "is no better than the free constant",
+        "constant": "has no larger area than the free constant",
         "default": "is worse when tuned than at its own settings",
     }
     for row in found.drop(nothing.index).itertuples():
