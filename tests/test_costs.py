@@ -95,7 +95,7 @@ def test_names_are_those_of_the_table_and_never_of_the_user_s_object():
     assert FeatureCosts.of(None, 2, ["x", "y"]).names == ("x", "y")
     assert FeatureCosts.of(None, 2, range(2)).names is None
     assert named.unnamed == grouped
-    assert repr(grouped) == "FeatureCosts(2 features, full cost 6, 1 groups)"
+    assert repr(grouped) == "FeatureCosts(2 features, full cost 6, 1 group)"
     assert repr(FeatureCosts([1, 2])) == "FeatureCosts(2 features, full cost 3)"
 
 

@@ -401,7 +401,10 @@ class FeatureCosts:
         return share
 
     def __repr__(self):
-        shared = "" if self.groups is None else f", {self.group_costs.size} groups"
+        shared = ""
+        if self.groups is not None:
+            number = self.group_costs.size
+            shared = ", 1 group" if number == 1 else f", {number} groups"
         return f"FeatureCosts({self.n_features} features, full cost {self.full:g}{shared})"
 
     def __eq__(self, other):
