@@ -179,6 +179,8 @@ def test_costs_of_errors_are_checked():
         error_matrix([[0, 1, 2]], classes)
     with pytest.raises(ParameterError, match="finite and >= 0"):
         error_matrix([[0, -1], [1, 0]], classes)
+    with pytest.raises(ParameterError, match=r"got \{\('yes', 'no'\): -1\}"):
+        error_matrix({("yes", "no"): -1}, classes)
     with pytest.raises(ParameterError, match="some error cost more"):
         error_matrix([[0, 0], [0, 0]], classes)
     for wrong in ({"no": {"yes": 5}}, {("no", "yes", "no"): 1}, {0: 1}):

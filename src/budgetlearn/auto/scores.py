@@ -138,7 +138,7 @@ def error_matrix(errors, classes):
     `errors` is a matrix, a frame with class labels, or a dict by (true, predicted). Missing pairs
     in a dict cost nothing. Raises `ParameterError` for anything else.
     """
-    n, known = classes.size, classes.tolist()
+    n, known, values = classes.size, classes.tolist(), errors
     if hasattr(errors, "stack") and (own_names(errors.index) or own_names(errors.columns)):
         errors = errors.stack().to_dict()
     if isinstance(errors, dict):
@@ -148,8 +148,8 @@ def error_matrix(errors, classes):
                 f"error_costs names {strange[0]!r}, which is not a pair (true, predicted) of the "
                 f"classes in y: {known[:8]}."
             )
-        errors = np.reshape([*(pairs | errors).values()], (n, n))
-    matrix = np.asarray(errors, dtype=np.float64)
+        values = np.reshape([*(pairs | errors).values()], (n, n))
+    matrix = np.asarray(values, dtype=np.float64)
     if matrix.shape != (n, n) or not np.isfinite(matrix).all() or (matrix < 0).any():
         wanted = f"finite and >= 0, with a row and a column for each of the {n} classes"
         raise ParameterError(f"error_costs must be {wanted}, got {errors!r}.")
