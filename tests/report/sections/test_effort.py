@@ -98,7 +98,7 @@ def test_data_from_which_nobody_learns_are_doubted_once():
     section = Effort(make_study())
     built = build_tables([section], make_report(points))
     (sentence,) = section.context(built)["warnings"]
-    assert sentence.startswith("On Wine none of 2 methods is better than the free constant in any")
+    assert sentence.startswith("On Wine none of 2 methods has a larger area than the free constant")
     assert section.summary(built)[0].startswith("In 1 comparison methods have no larger")
 
 

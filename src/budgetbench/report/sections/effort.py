@@ -128,9 +128,9 @@ def straw_man_sentences(found, display):
     counts = below.groupby([*CASE, "n_rivals"])["method"].transform("size")
     nothing = below[(counts == below["n_rivals"]) & (counts > 1)]
     sentences = [
-        f"On {display.case_title(row.dataset, row.costs)} none of {row.n_rivals} methods is better "
-        "than the free constant in any run: there may be nothing to learn, or no feature worth its "
-        "price."
+        f"On {display.case_title(row.dataset, row.costs)} none of {row.n_rivals} methods has a "
+        "larger area than the free constant in any run: there may be nothing to learn, no feature "
+        "worth its price, or models that buy everything."
         for row in nothing.drop_duplicates(CASE).itertuples()
     ]
     said = {
