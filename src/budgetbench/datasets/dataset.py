@@ -315,7 +315,8 @@ def _cut(order, counts):
 def _stratified(dataset, counts, rng):
     """Cut the rows in an order in which the classes are spread evenly."""
     # The k-th of the n rows of a class, in random order, gets the position (k + 1/2) / n. So every
-    # part has its share of each class, up to one row, and exactly the required size.
+    # part has exactly the required size and its share of each class, up to one row with two
+    # classes. With many, a part may have a row too many of most, and so too few of a large one.
     y, n_samples = dataset.y, dataset.n_samples
     shuffled = rng.permutation(n_samples)
     # Stable sorting of shuffled rows: random within each class.
