@@ -16,7 +16,9 @@ def permutation_importance(forest, X, y, *, n_repeats=5, random_state=None, n_jo
     """Return the accuracy that a forest loses when the values of a feature are permuted.
 
     This is `sklearn.inspection.permutation_importance` with accuracy as score, except that each
-    repeat permutes all features alike, and only what a feature can affect is computed again.
+    repeat permutes all features alike, and only what a feature can affect is computed again. Here,
+    classes tie if the sums of their trees' shares differ by at most 1e-9, and the first class wins,
+    but `predict` takes the larger share even if only rounding makes it so.
 
     Parameters
     ----------
