@@ -264,7 +264,7 @@ def test_the_slider_recommends_what_python_recommends(page, folder):
             assert said(page, "next").startswith("none")
 
 
-def test_the_budget_may_be_told_in_the_unit_of_the_prices(page):
+def test_the_budget_may_be_told_in_the_unit_of_the_prices(page, folder, tmp_path):
     slide(page, 0.5)
     full = prices_of("wine", 0).sum()
     amount = one(page, "#buy-amount")
@@ -273,6 +273,11 @@ def test_the_budget_may_be_told_in_the_unit_of_the_prices(page):
     amount.send_keys(str(full / 4))
     assert one(page, "#buy-share").text == "25.0 %"
     assert f"of {full:g}" in said(page, "cost")
+    # A whole number keeps its digits.
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    (tmp_path / "dear.html").write_text(re.sub(r'"full": ?[\d.]+', '"full": 25253', text), "utf-8")
+    page.get((tmp_path / "dear.html").as_uri())
+    wait(page, lambda: one(page, "#buy-full").text == "of 25253 for all features")
 
 
 def test_the_slider_works_by_keyboard(page):

@@ -11,7 +11,8 @@ const percent = (value) => `${(100 * value).toFixed(1)}\u00a0%`;
 const signed = (value) => `${value <= -0.0005 ? "−" : "+"}${Math.abs(value).toFixed(3)}`;
 const interval = (low, high) => (low === null ? "" : ` [${low.toFixed(3)}, ${high.toFixed(3)}]`);
 const expected = ({ test, low, high }) => `${test.toFixed(3)}${interval(low, high)}`;
-const unit = (value) => String(Number(value.toPrecision(4)));
+// Four digits, but no digit of a whole number is lost.
+const unit = (value) => String(Number(value < 1000 ? value.toPrecision(4) : value.toFixed(0)));
 
 function gainText(offer) {
   if (offer.method === "constant") return "this is the free constant: no method exceeds it by more than chance";
@@ -56,7 +57,7 @@ function showBasket(offer, { models, names, runs }) {
   const count = `${model.bought.length} variable${model.bought.length === 1 ? "" : "s"}`;
   const setting = model.setting && ` (${model.setting})`;
   basket.textContent = `Run ${runs[turn].run}, ${labels.get(offer.method)}${setting}: ${count}, `
-    + `cost ${Number(model.cost.toPrecision(4))} on validation data, ${percent(model.share)} of all features; `
+    + `cost ${unit(model.cost)} on validation data, ${percent(model.share)} of all features; `
     + `validation ${model.valid.toFixed(3)}, test ${model.test.toFixed(3)}`;
 }
 
