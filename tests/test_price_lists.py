@@ -31,10 +31,14 @@ def test_names_come_back_as_they_were_written(tmp_path):
     assert found["run"].eq(3).all()
 
 
-def test_blanks_a_byte_order_mark_and_no_group(tmp_path):
-    text = "\ufefffeature, cost, group, group_cost\n a , 1.5, ,\nb,2,lab, 3\n"
+def test_blanks_accents_a_byte_order_mark_and_no_group(tmp_path):
+    text = "\ufefffeature, cost, group, group_cost\n a\u0308 , 1.5, ,\nb,2,lab, 3\n"
     found = read_prices(lay(tmp_path, text))
-    assert found["feature"].tolist() == ["a", "b"]
+    assert found["feature"].tolist() == ["\u00e4", "b"]  # an accent is part of its letter
+    for first in ("\u00e4", "a\u0308"):
+        costs = FeatureCosts.of(FeatureCosts.read(tmp_path / "prices.csv"), 2, ["b", first])
+        assert costs.names == ("b", first)
+        assert costs.costs.tolist() == [2, 1.5]
     assert found["group"].isna().tolist() == [True, False]
     assert np.isnan(found["group_cost"][0])
 

@@ -11,7 +11,15 @@ import numpy as np
 import pandas as pd
 
 from .exceptions import BudgetError, CostError, MissingExtraError
-from .files import as_file, encoding_of, is_workbook, opened, separator_of, workbook_as_csv
+from .files import (
+    as_file,
+    encoding_of,
+    is_workbook,
+    opened,
+    plain_name,
+    separator_of,
+    workbook_as_csv,
+)
 from .per_feature import PerFeature, own_names
 from .validation import MOST_AMOUNT
 
@@ -48,7 +56,7 @@ def affords(budget, cost):
 def too_small(budget, cheapest, what, limit="the budget"):
     """Return the error for a budget that pays for none of several models, forests or methods."""
     least = f"{float(_SIX_DIGITS.create_decimal(cheapest / spendable(1.0))):g}"
-    text = f"No {what} costs at most {budget:g}: the cheapest one costs {least}."
+    text = f"No {what} costs at most {budget:.10g}: the cheapest one costs {least}."
     return BudgetError(f"{text} Raise {limit} to {least} or more.", float(cheapest))
 
 
@@ -200,9 +208,10 @@ class FeatureCosts:
             feature_costs = cls.read(feature_costs)
         costs = feature_costs if isinstance(feature_costs, cls) else cls(feature_costs)
         if costs.names is not None:
-            # A price list has all names as text, even if they are numbers in the table.
-            own = {str(name): name for name in names or range(n_features)}
-            called = [own.get(name, name) for name in costs.names]
+            # A price list has all names as text, even if they are numbers in the table. The same
+            # accented letter may be one character in the table and two in the list.
+            own = {plain_name(name): name for name in names or range(n_features)}
+            called = [own.get(plain_name(name), name) for name in costs.names]
             return costs.take(_COSTS.places(called, names, n_features), names)
         if costs.n_features != n_features:
             wanted = f"one entry for each of the {n_features} features of X"
@@ -405,7 +414,7 @@ class FeatureCosts:
         if self.groups is not None:
             number = self.group_costs.size
             shared = ", 1 group" if number == 1 else f", {number} groups"
-        return f"FeatureCosts({self.n_features} features, full cost {self.full:g}{shared})"
+        return f"FeatureCosts({self.n_features} features, full cost {self.full:.10g}{shared})"
 
     def __eq__(self, other):
         return isinstance(other, FeatureCosts) and all(
@@ -460,8 +469,9 @@ def read_prices(source):
                 "names that contain a comma in double quotes, and separate fields by semicolons if "
                 "decimals have commas."
             )
-        records.append(dict(zip(header, row, strict=True)) | {"line": line})
-        if not records[-1]["feature"]:
+        record = dict(zip(header, row, strict=True)) | {"line": line}
+        records.append(record | {"feature": plain_name(record["feature"])})
+        if not record["feature"]:
             raise CostError(f"{path}, line {line}: the name of the feature is missing.")
     commas = has_decimal_commas(path, records, separator)
     return pd.DataFrame([_with_numbers(path, record, commas) for record in records])
@@ -601,7 +611,7 @@ def _charge(table, group):
     # `unique` counts NaN as a value, so that a gap and a number are a contradiction.
     charges = table["group_cost"][table["group"] == group].unique()
     if charges.size != 1 or math.isnan(charges[0]):
-        found = ", ".join("none" if math.isnan(charge) else f"{charge:g}" for charge in charges)
+        found = ", ".join("none" if math.isnan(charge) else f"{charge:.10g}" for charge in charges)
         raise CostError(
             f"the members of cost group {group!r} must have the same group_cost, found {found}. It "
             "is charged once for the whole group: write it in the line of each member."

@@ -7,6 +7,7 @@ import io
 import os
 import re
 import secrets
+import unicodedata
 import warnings
 from contextlib import contextmanager
 from datetime import datetime, time
@@ -108,6 +109,11 @@ def separator_of(header):
     """Return the separator that splits a header into the most fields."""
     widths = {sep: len(next(csv.reader([header], delimiter=sep), [])) for sep in SEPARATORS}
     return max(SEPARATORS, key=widths.__getitem__)
+
+
+def plain_name(name):
+    """Return a name as text, with each accented letter as one character, not two."""
+    return unicodedata.normalize("NFC", str(name).strip())
 
 
 def is_workbook(path):

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budgetlearn.exceptions import DatasetError
-from budgetlearn.preprocessing.reading import MISSING_MARKS, read_frame
+from budgetlearn.preprocessing.reading import MISSING_MARKS, read_frame, read_table
 
 
 def lay(folder, text, name="a.csv"):
@@ -63,6 +63,9 @@ def test_tables_that_are_none(tmp_path, text, options, message):
 def test_names_are_read_as_they_are_written(tmp_path):
     frame = read_frame(lay(tmp_path, "\ufeff0,007,NA,None,null,a; b,True\n1,2,3,4,5,6,7\n"))
     assert list(frame.columns) == ["0", "007", "NA", "None", "null", "a; b", "True"]
+    path = lay(tmp_path, "a\u0308 ,b\n1,2\n")
+    for asked in (None, ["\u00e4"]):  # an accent is part of its letter
+        assert read_table(path, columns=asked).columns[0] == "\u00e4"
 
 
 def test_blanks_behind_a_closing_quote(tmp_path):

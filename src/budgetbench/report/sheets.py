@@ -55,7 +55,9 @@ def prices_of(prices, dataset, costs, run):
     # Prices of members of a group are texts that show the charge, as prices alone do not sum to a
     # model's cost.
     own["cost"] = [
-        row.cost if pd.isna(row.group) else f"{row.cost:g} + {row.group_cost:g} for {row.group}"
+        row.cost
+        if pd.isna(row.group)
+        else f"{row.cost:.10g} + {row.group_cost:.10g} for {row.group}"
         for row in own.itertuples()
     ]
     return own[["feature", "cost"]]

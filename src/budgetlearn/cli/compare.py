@@ -316,7 +316,7 @@ def recommend(folder, budget, n_bytes, guaranteed, out, max_rows, minutes, trust
     spec, seed = study.spec(best["method"], dataset), study.seed
     label = study.methods[best["method"]]["label"]
     n = int(best["n_runs"])
-    click.echo(f"Best for {budget:g} in the comparison of {n} run{'s' * (n != 1)}: {label}.")
+    click.echo(f"Best for {budget:.10g} in the comparison of {n} run{'s' * (n != 1)}: {label}.")
     if best["as_good"]:
         click.echo("The free constant, which buys nothing, may be as good.")
     # With the study's own seed, this is the comparison's model, fitted again.

@@ -297,7 +297,7 @@ def _columns(saved):
         others = [encoder.feature_names_in_[member] for member in members if member != place]
         words = encoder.categories_.get(name, ())
         more = f" … ({len(words)})" if len(words) > MOST_WORDS else ""
-        group = f"{charge:g} with {'; '.join(others)}" if others else ""
+        group = f"{charge:.10g} with {'; '.join(others)}" if others else ""
         row = {"name": name, "price": costs.costs[place], "group": group, "bought": name in ever}
         rows.append(row | {"words": "; ".join(words[:MOST_WORDS]) + more})
     return sorted(rows, key=lambda row: not row["bought"])

@@ -190,9 +190,11 @@ def why(case, price):
     members, charge = saved.costs.group_of(columns.index(name))
     others = [columns[member] for member in members if columns[member] != name]
     if others and price > saved.costs.costs[columns.index(name)]:
-        reason += f" {charge:g} of its price is shared with {', '.join(others)} and paid only once."
+        shared = f"{charge:.10g} of its price is shared with {', '.join(others)}"
+        reason += f" {shared} and paid only once."
     elif others:
-        reason += f" The {charge:g} that it shares with {', '.join(others)} has already been paid."
+        shared = f"The {charge:.10g} that it shares with {', '.join(others)}"
+        reason += f" {shared} has already been paid."
     return reason
 
 

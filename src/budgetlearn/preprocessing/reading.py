@@ -79,7 +79,7 @@ def read_frame(
                 keep_default_na=False,
                 na_values=[*missing, *padded],
                 decimal=decimal,
-                usecols=None if columns is None else lambda name: name.strip() in columns,
+                usecols=None if columns is None else lambda name: files.plain_name(name) in columns,
                 # In one piece; otherwise parts of a column might get different types.
                 low_memory=False,
                 dtype=str if text else None,
@@ -230,7 +230,7 @@ def _read_parquet(path, missing, columns):
 
 
 def _stripped(frame, path):
-    """Return a frame with stripped strings as names, like those read from price lists."""
-    frame = frame.set_axis([str(name).strip() for name in frame.columns], axis=1)
+    """Return a frame with plain names, like those read from price lists."""
+    frame = frame.set_axis([files.plain_name(name) for name in frame.columns], axis=1)
     _refuse_repeated(frame.columns, path)
     return frame

@@ -321,7 +321,7 @@ def certified(estimator, outcomes, y, cost, error, confidence):
     if kept.empty:
         first = tested.iloc[0]
         named = {"cost": cost, "error": error}
-        limits = [f"{name} <= {limit:g}" for name, limit in named.items() if limit is not None]
+        limits = [f"{name} <= {limit:.10g}" for name, limit in named.items() if limit is not None]
         advice = "Raise a limit"
         if error is None:
             most = most_costs(estimator)[int(first["stage"])]
@@ -376,7 +376,7 @@ def _warn_of_nothing(sure, costs, limit, n):
     """Warn if the limit is only guaranteed for points of cost 0, although others are within it."""
     if len(sure) and not sure.any() and costs[affords(limit, costs)].any():
         text = f"with {n} examples, only points that acquire nothing are sure to cost at most"
-        text = f"{text} {limit:g} on average: give more examples, or a larger limit."
+        text = f"{text} {limit:.10g} on average: give more examples, or a larger limit."
         warnings.warn(text, BudgetlearnWarning, stacklevel=2)
 
 

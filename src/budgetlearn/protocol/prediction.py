@@ -45,8 +45,8 @@ def chosen_stage(estimator, limits):
     cheapest = costs.min()
     if limits.budget_mode == GUARANTEED and affords(budget, cheapest):
         raise BudgetError(
-            f"No operating point is sure to cost at most {budget:g} on average: the cheapest one "
-            f"cost {cheapest:g} on {estimator._n_measured} examples. Raise the budget, fit or "
+            f"No operating point is sure to cost at most {budget:.10g} on average: the cheapest "
+            f"one cost {cheapest:g} on {estimator._n_measured} examples. Raise the budget, fit or "
             "validate on more examples, or use budget_mode='expected'."
         )
     # With fixed costs, a cap acts like a budget; otherwise it does not affect the choice.
@@ -151,7 +151,7 @@ def acquired_from(estimator, source, n_samples, stage, limits, at_hand=False):
         capped = rows.size and max_cost is not None
         free = capped and (points_to_choose_from(estimator)["cost"] == 0).any()
         if rows.size and not (fallback or free):
-            way = "with the features at hand" if max_cost is None else f"for {max_cost:g}"
+            way = "with the features at hand" if max_cost is None else f"for {max_cost:.10g}"
             raise BudgetError(
                 f"{rows.size} of {n_samples} examples cannot be predicted {way}, the first "
                 f"{in_row(rows[:1])}. Raise max_cost, or pass fallback=True to give these the "
