@@ -148,9 +148,9 @@ def sampled():
 @pytest.mark.parametrize("which", ["forest", "sampled"])
 def test_points_are_measured_out_of_bag(which, request):
     # Row by row from the trees whose sample left the row out.
-    forest = request.getfixturevalue(which)
+    forest, scores = request.getfixturevalue(which), []
     assert all(regrown.predictor.n_trees == 12 for regrown in forest._replacing)
-    for stage, regrown in enumerate(forest._replacing):
+    for regrown in forest._replacing:
         shares = np.zeros((200, 3))
         for tree, seed in zip(regrown.predictor.trees, forest.tree_seeds_, strict=True):
             drawn = np.random.default_rng(seed).integers(200, size=200)
@@ -162,9 +162,13 @@ def test_points_are_measured_out_of_bag(which, request):
                     node = (tree.children_left if goes_left else tree.children_right)[node]
                 shares[row] += tree.value[node] / tree.value[node].sum()
         seen = shares.sum(axis=1) > 0
-        score = (shares.argmax(axis=1) == Y[TRAIN])[seen].mean()
-        assert score == pytest.approx(forest.operating_points_["score"][stage])
-    assert score == pytest.approx(forest.oob_score_)
+        scores.append((shares.argmax(axis=1) == Y[TRAIN])[seen].mean())
+    assert scores[-1] == pytest.approx(forest.oob_score_)
+    # The same share of each gain over the most frequent class is promised.
+    least = np.bincount(Y[TRAIN][seen]).max() / seen.sum()
+    shares_left = (forest.operating_points_["score"] - least) / (np.array(scores) - least)
+    np.testing.assert_allclose(shares_left, shares_left[0])
+    assert 0.7 < shares_left[0] < 1
     found = forest.oob_decision_function_[seen]
     np.testing.assert_allclose(found, shares[seen] / shares[seen].sum(axis=1, keepdims=True))
 
@@ -196,6 +200,27 @@ def eliminated(prices):
     by_set = {tuple(forest.features.tolist()): forest for forest in grown}
     assert len(by_set) == len(grown)
     return by_set
+
+
+def test_what_is_a_fit_to_chance_is_not_promised():
+    noise = np.random.RandomState(0).normal(size=(200, 20))
+    rule = (noise[:, 3] > 0).astype(int)
+    for kind, y in ((BudgetRFClassifier, rule), (BudgetRFRegressor, rule * 1e9)):
+        grown = regrowing(kind, feature_costs=None, oob_score=True).fit(noise, y)
+        assert grown.operating_points_["score"].iloc[-1] == pytest.approx(
+            grown.oob_score_, abs=0.01
+        )
+    for seed in range(3):
+        coins = np.random.RandomState(seed).randint(2, size=200)
+        grown = regrowing(feature_costs=None, oob_score=True, growth__regrow=40).fit(noise, coins)
+        least = np.bincount(coins).max() / 200
+        assert grown.oob_score_ > least + 0.03
+        assert grown.operating_points_["score"].tolist() == pytest.approx([least])
+    # A half learns from its own examples only.
+    half, whole = np.arange(300) < 150, regrowth()
+    pilot = whole.of(half)
+    for tree, seed in zip(pilot.begun(np.arange(8)).predictor.trees, pilot.seeds, strict=True):
+        assert tree.value[0].sum() == whole.source.draw(seed)[half].sum()
 
 
 def test_sets_are_judged_on_a_sample_of_many_rows(sampled, monkeypatch):

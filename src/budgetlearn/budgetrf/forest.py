@@ -19,12 +19,19 @@ from ..protocol import Stage
 from ..protocol.checked_data import learned_together, stage_of
 from ..protocol.documenting import check_flags, documented, estimator_class
 from ..protocol.operating_points import measures, refuse_unscored
-from ..protocol.scoring import score_outcome
+from ..protocol.scoring import score_and_error, score_outcome
 from ..tree import impurity as kinds
 from ..validation import ParameterError, check_choice, check_number, check_numbers, is_flag
 from .growing import WEIGHTS, NumberTreeSource, TreeSource, grow_within_budget, measured
 from .leaf_refit import PENALTIES, LogisticRefit, RidgeRefit
-from .regrowing import Regrowth, first_forests, found_sets, judging_rows, near_front
+from .regrowing import (
+    Regrowth,
+    confirmed_share,
+    first_forests,
+    found_sets,
+    judging_rows,
+    near_front,
+)
 
 # Ratios of the highest to the lowest price in the risk, if no exponent is given. At 1.001 prices
 # settle ties, as in small nodes. At 4/3 minimax pairs still prefer a perfect feature to noise.
@@ -309,6 +316,8 @@ class GrownOnBudget:
         exponents = sorted({setting["cost_exponent"] for setting, _ in rules})
         begun = first_forests(judging, self.feature_costs_.alone, sets, exponents)
         begun, _ = self._staying(judging, begun, sample, near_front)
+        best = judging.finished(min(begun, key=lambda forest: forest.loss))
+        share = confirmed_share(judging, self.feature_costs_.alone, best, exponents[-1], seeds[0])
         whole, finished = judging, map(judging.finished, begun)
         if rows is not None:
             whole = Regrowth(self._grower(train), *regrowing)
@@ -316,13 +325,16 @@ class GrownOnBudget:
         front, points = self._staying(
             whole, finished, train, lambda points: pareto_indices(points["cost"], points["score"])
         )
-        front = [replace(forest, sums=None) for forest in front]
+        # Only the rows that chose the sets flatter them.
+        share = 1 - (1 - share) * len(sample.y) / len(train.y)
+        points = self._with_share(points, share, whole, train)
+        front = [replace(front[place], sums=None) for place in points.index]
         for name in first_setting:
             tried = {setting[name] for setting, _ in rules}
             setattr(self, f"{name}_", tried.pop() if len(tried) == 1 else None)
         self.validation_costs_ = self.validation_errors_ = None
         self._unmeasured = self._grown_on = None
-        self.operating_points_ = points
+        self.operating_points_ = points.reset_index(drop=True)
         self._set_trees(front[-1].predictor.trees)
         self._replacing, self._incremental = front, False
         self._predictor = front[-1].predictor
@@ -362,6 +374,15 @@ class GrownOnBudget:
             places = kept(pd.DataFrame(points)[["cost", "score", "score_se"]])
             points, staying = [points[k] for k in places], [staying[k] for k in places]
         return staying, pd.DataFrame(points)
+
+    def _with_share(self, points, share, regrowth, train):
+        """Return the points whose score still rises if their gain over the constant shrinks."""
+        stage = Stage({})
+        stage.output, stage.probabilities = self._answer(regrowth.constant(), 1)
+        least = score_and_error(self, stage, train.targets[regrowth.judged])[0]
+        gain = points["score"] - least
+        points = points.assign(score=least + gain * np.where(gain > 0, share, 1.0))
+        return points.iloc[pareto_indices(points["cost"], points["score"])]
 
     def _fit(self, train, valid, seeds):
         self._replacing = ()

@@ -1,5 +1,6 @@
 """Regrowing forests on sets of features as if these were free, with out-of-bag choices."""
 
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -10,14 +11,15 @@ from ..fit_counts import count_fit
 from ..forests.base import gini_importance, variance_importance
 from ..parallel import thread_map
 from ..protocol.calibration import FLOOR, fit_temperature
+from ..protocol.scoring import mean_and_error
 from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX
 from .leaf_refit import prefix_sizes
 
 # A set has the features that more than this share of the training examples acquire.
 LEAST_SHARES = (0.02, 0.5)
-# The share of features that each step of the elimination removes.
-LEFT_OUT = 0.2
+# The share of features that each step of the elimination removes, in `confirmed_share` as well.
+LEFT_OUT, LEFT_OUT_AGAIN = 0.2, 0.5
 # Minimum leaf sizes, tried while the out-of-bag loss falls: deep trees on few features fit noise.
 LEAF_SIZES = (1, 5, 15, 40)
 # Limits on the rows and trees for finding and judging sets.
@@ -147,6 +149,28 @@ class Regrowth:
         """Return the out-of-bag predictions of the judged examples, (n_judged, n_values)."""
         return forest.sums / self.left_out[: forest.predictor.n_trees].sum(axis=0)[:, None]
 
+    def losses(self, predictions):
+        """Return the log loss of each judged example's calibrated shares, or the squared error."""
+        if self.source.n_classes == 1:
+            return ((predictions - self.target) ** 2)[:, 0]
+        # Random thresholds make shares less extreme, but no less telling.
+        labels = self.target.argmax(axis=1)
+        temperature = fit_temperature(predictions, labels, self.weight)
+        logs = log_softmax(np.log(np.maximum(predictions, FLOOR)) / temperature, axis=1)
+        return -logs[np.arange(labels.size), labels]
+
+    def of(self, rows):
+        """Return a copy whose trees learn from some rows, and are judged by those as before."""
+        other = copy(self)
+        other.source = copy(self.source)
+        other.source.draw = lambda seed: self.source.draw(seed) * rows
+        return other
+
+    def constant(self):
+        """Return the class shares or the mean of the judged examples for each, like predictions."""
+        mean = np.average(self.target, axis=0, weights=self.weight)
+        return np.tile(mean, (len(self.target), 1))
+
     def _trees(self, features, leaf_size, seeds, thresholds="all"):
         source, drawn = self.source, round(features.size**0.5)
         changes = {"max_features": drawn, "min_samples_leaf": leaf_size, "thresholds": thresholds}
@@ -168,20 +192,15 @@ class Regrowth:
 
     def _loss(self, forest):
         """Return the out-of-bag log loss of calibrated class shares, or the squared error."""
-        if self.source.n_classes == 1:
-            return forest.loss
-        # Random thresholds make shares less extreme, but no less telling.
-        shares, labels = self.out_of_bag(forest), self.target.argmax(axis=1)
-        temperature = fit_temperature(shares, labels, self.weight)
-        logs = log_softmax(np.log(np.maximum(shares, FLOOR)) / temperature, axis=1)
-        return -np.average(logs[np.arange(labels.size), labels], weights=self.weight)
+        return np.average(self.losses(self.out_of_bag(forest)), weights=self.weight)
 
 
-def first_forests(regrowth, prices, sets, exponents):
+def first_forests(regrowth, prices, sets, exponents, left_out=LEFT_OUT):
     """Yield a forest of first trees for each set of the eliminations, and for each of `sets`.
 
     There is an elimination for each of the `exponents`. It starts from all features, and each step
-    removes the fifth with the least drop in impurity over price^exponent. Free features stay.
+    removes the share `left_out` with the least drop in impurity over price^exponent. Free features
+    stay.
     """
     drops = {}  # by set, so that no set is used twice
 
@@ -197,9 +216,38 @@ def first_forests(regrowth, prices, sets, exponents):
         while n_left_out:
             yield from new(features)
             paid = np.flatnonzero(prices[features] > 0)
-            n_left_out = min(max(1, round(LEFT_OUT * features.size)), features.size - 1, paid.size)
+            n_left_out = min(max(1, round(left_out * features.size)), features.size - 1, paid.size)
             left = features[paid]
             worth = drops[tuple(features.tolist())][left] / prices[left] ** exponent
             features = np.delete(features, paid[np.argsort(worth, kind="stable")[:n_left_out]])
     for features in filter(np.size, sets):
         yield from new(features)
+
+
+def confirmed_share(regrowth, prices, forest, exponent, seed):
+    """Return the share of a forest's gain over the constant that is not a fit to chance.
+
+    Examples that one tree left out have taught others, by which features are chosen, so forests
+    that are good by chance look good out of bag, too. Therefore each half of the examples chooses
+    again, and its best forest predicts both halves: each example by the same trees as before. What
+    it loses more on the other half than on its own is subtracted from the gain.
+    """
+    half = np.zeros(regrowth.judged.size, dtype=bool)
+    half[np.random.RandomState(seed).permutation(half.size)[::2]] = True
+    luck = np.zeros(len(regrowth.target))
+    for rows in (half, ~half):
+        pilot, inside = regrowth.of(rows), rows[regrowth.judged]
+        begun = first_forests(pilot, prices, [], [exponent], LEFT_OUT_AGAIN)
+        losses = [pilot.losses(pilot.out_of_bag(each)) for each in begun]
+        best = min(losses, key=lambda loss: loss[inside].mean())
+        luck += np.where(inside, -best, best)
+    constant = regrowth.losses(regrowth.constant())
+    gain = constant - regrowth.losses(regrowth.out_of_bag(forest)) - luck
+    mean = np.average(gain, weights=regrowth.weight)
+    if mean <= 0:
+        return 0.0
+    # Of the gain as a part of the constant's loss, which differs by example, but not by luck.
+    part = mean / np.average(constant, weights=regrowth.weight)
+    error = mean_and_error(gain - part * constant, regrowth.weight)[1]
+    # Shrunk like a James-Stein estimate: a gain close to its error is in part luck.
+    return max(0.0, 1 - (error / mean) ** 2)
