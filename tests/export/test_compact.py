@@ -83,6 +83,7 @@ def test_bytes_hold_the_whole_model(fitted, name, format):
     assert len(data) == forest.nbytes == model.nbytes(format)
     read = CompactForest.from_bytes(data, getattr(model, "classes_", None))
     assert read.to_bytes() == data
+    assert repr(read) == f"CompactForest({format}, {X.shape[1]} features, {len(data)} bytes)"
     np.testing.assert_array_equal(read.predict(X), forest.predict(X))
 
 

@@ -23,6 +23,10 @@ FAR = np.float32(1e6)  # standardised features are clipped to ± this, so that n
 class CompactModel:
     """Base of compact forests and perceptrons, with predictions from `scores`, and C code."""
 
+    def __repr__(self):
+        about = f"{self.format}, {self.n_features} features, {self.nbytes} bytes"
+        return f"{type(self).__name__}({about})"
+
     @property
     def n_columns(self):
         """Number of columns of the scores."""
@@ -47,7 +51,7 @@ class CompactModel:
         Path(path).write_text(c_header(self, name, layout))
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class CompactForest(CompactModel):
     """A forest in the compact format, to be written as bytes or C.
 
@@ -184,7 +188,7 @@ class CompactForest(CompactModel):
             yield values
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class CompactNetwork(CompactModel):
     """A perceptron with one hidden layer of ReLU units and one-byte weights.
 
