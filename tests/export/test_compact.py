@@ -206,6 +206,11 @@ def test_damaged_bytes_are_refused(fitted):
             CompactForest.from_bytes(bad)
     with pytest.raises(ParameterError, match="labels of 0 classes, got 2"):
         CompactForest.from_bytes(data, classes=["a", "b"])
+    forest = CompactForest.from_bytes(data)
+    for name in ("feature", "n_left"):  # beyond the columns, beyond the tree
+        part = np.append(200, getattr(forest, name)[1:])
+        with pytest.raises(FormatError, match="contradict each other"):
+            CompactForest.from_bytes(replace(forest, **{name: part}).to_bytes())
 
 
 def of_splits(features, thresholds):

@@ -127,8 +127,9 @@ class CompactForest(CompactModel):
         """Read a model from the bytes of `to_bytes`.
 
         `classes`, (n_classes,), are the labels; None: predictions are class numbers. Bytes that are
-        not a model, are incomplete, or have another version raise `FormatError`. Too few or too
-        many labels raise `ParameterError`.
+        not a model, are incomplete, contradict each other, or have another version raise
+        `FormatError`; other damage is not noticed. Too few or too many labels raise
+        `ParameterError`.
         """
         # Labels are not part of the bytes, because a device predicts class numbers.
         classes, parts = None if classes is None else np.asarray(classes), serialization.read(data)

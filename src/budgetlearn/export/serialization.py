@@ -24,6 +24,7 @@ REGRESSION, SCORES, VOTES = 0, 1, 2
 # Flags if features, offsets or heads of trees take twice their least width, or offsets four times.
 FLAGS, LEAST, WIDEST_OFFSETS = (1, 2, 4), (1, 1, 2), 8
 VALUE_TYPES = {"float32": "<f4", "float16": "<f2", "int8": "|i1"}
+DAMAGED = "the parts of this compact forest contradict each other: the bytes are damaged."
 
 
 class FormatError(BudgetlearnError, ValueError):
@@ -128,6 +129,8 @@ def _rebuilt(feature, threshold, n_left, missing_left):
     for split, before in enumerate(n_left.tolist()):
         stop, child = stops[split], split + 1 + before
         after = sizes[split] - 1 - before
+        if after < 0:
+            raise FormatError(DAMAGED)
         left[split] = split + 1 if before else n + stop
         right[split] = child if after else n + stop + 1 + before
         if before:
@@ -240,4 +243,23 @@ def read(data):
     # Widened, because sums of offsets would overflow narrow types.
     indices = {part: arrays[part].astype(np.int64) for part in ("feature", "n_left")}
     about = {"kind": kind, "format": name, "n_features": n_features + 1, "n_classes": n_classes}
-    return about | arrays | indices | {"n_splits": head >> 2, "empty": head & 3}
+    fields = about | arrays | indices | {"n_splits": head >> 2, "empty": head & 3}
+    _refuse_contradictions(**fields)
+    return fields
+
+
+def _refuse_contradictions(kind, n_classes, n_features, n_splits, empty, feature, value, **others):
+    """Raise `FormatError` unless all splits, stops, features and classes lead into their arrays."""
+    n_columns, one = others["constant"].size, kind == SCORES and n_classes == 2
+    expected = n_columns if kind == REGRESSION else 1 if one else n_classes
+    int8 = others["format"] == "int8"
+    if (
+        not n_columns == expected > 0
+        or n_splits.sum() != feature.size
+        or (n_splits + (empty == FULL)).sum() != len(value)
+        or (feature >= (others["used"].size if int8 else n_features)).any()
+        or (others["used"] >= n_features).any()
+        or (kind == VOTES and (value >= n_classes).any())
+    ):
+        raise FormatError(DAMAGED)
+    rebuilt(n_splits, feature, others["threshold"], others["n_left"])  # checks the sides
