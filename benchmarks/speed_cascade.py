@@ -12,6 +12,7 @@
 import time
 
 import numpy as np
+from _measuring import least
 from threadpoolctl import threadpool_limits
 
 from budgetbench.datasets import load_dataset
@@ -51,15 +52,15 @@ def fit_and_predict(name):
     costs, random = random_costs(data.n_features, 0), np.random.default_rng(0)
     rows = random.permutation(data.n_samples)[: int(0.8 * data.n_samples)]
     X, y = data.X[rows], data.y[rows]
-    model, ours = timed(lambda: ScheduleCascadeClassifier(**settings(costs)).fit(X, y))
+    model = ScheduleCascadeClassifier(**settings(costs))
     peer = LightGBMCostClassifier(**settings(costs), cost_weights=None, n_jobs=1)
-    theirs = min(timed(lambda: peer.fit(X, y))[1] for _ in range(3))
+    ours, theirs = (least(lambda m=m: m.fit(X, y), 3)[0] for m in (model, peer))
     print(f"{name}: fit {ours:.2f} s, ten tradeoffs {theirs:.2f} s, ratio {ours / theirs:.1f}")
     many = data.X[random.integers(data.n_samples, size=10_000)]
     points = model.operating_points_["cost"]
     for budget in (points.iloc[len(points) // 2], points.iloc[-1]):
-        _, one = timed(lambda at=budget: [model.predict(x[None], budget=at) for x in many[:200]])
-        _, all_rows = timed(lambda at=budget: model.predict(many, budget=at))
+        one, _ = least(lambda at=budget: [model.predict(x[None], budget=at) for x in many[:200]])
+        all_rows, _ = least(lambda at=budget: model.predict(many, budget=at))
         print(f"  at {budget:.0f} of {costs.full:.0f}: one row {one / 200 * 1e3:.2f} ms, ", end="")
         print(f"10,000 rows {all_rows:.2f} s", flush=True)
 
@@ -67,12 +68,6 @@ def fit_and_predict(name):
 def settings(costs):
     """Return the settings that both have in common."""
     return {"feature_costs": costs, "random_state": 0}
-
-
-def timed(function):
-    """Return the result of a function, and its processor seconds."""
-    start = time.process_time()
-    return function(), time.process_time() - start
 
 
 def main():

@@ -8,8 +8,8 @@
 - `schedule`: the whole of msB, with the areas under both schedules on validation data.
 - `threads`: msB with our engine in one and in two threads, in wall-clock time.
 
-The first three use one thread, and their times are CPU seconds of the process, the least of the
-repeats. `--quick` runs each once, on a quarter of the rows.
+The first three use one thread, and their times are CPU seconds of the process, the least of three
+repeats (of the peer's, of two). `--quick` runs each once, on a quarter of the rows.
 """
 
 import argparse
@@ -96,7 +96,7 @@ def measure_schedule(options):
     for name in ("naval", "spambase"):
         data = parts(name, options.quick)
         seconds, ours = least(lambda data=data: search(ENGINE, data), options.repeats)
-        peer_time, peer = least(lambda data=data: search(Peer(), data))
+        peer_time, peer = least(lambda data=data: search(Peer(), data), options.peer_repeats)
         report(
             f"schedule, {name} {data[0].shape[0]} x {data[0].shape[1]}, "
             f"area {area(ours):.4f} (peer {area(peer):.4f})",
