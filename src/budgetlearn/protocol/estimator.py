@@ -41,10 +41,11 @@ def _has_probabilities(estimator):
 class BudgetedEstimator(BaseEstimator):
     """Base class of estimators whose predictions acquire features and are charged for them.
 
-    A subclass learns in `_fit` and yields its operating points in `_stages`. Combine it with
-    scikit-learn's `ClassifierMixin` or `RegressorMixin`, listed before it. Declare parameters other
-    than `feature_costs` as fields of a class under `estimator_class`, or write a constructor that
-    stores all of them.
+    A subclass learns in `_fit` and yields its operating points in `_stages`. If it has several,
+    `_fit` sets `stage_settings_`, a dict for each of them. With `fixed_costs` it can also acquire
+    while predicting. Combine it with scikit-learn's `ClassifierMixin` or `RegressorMixin`, listed
+    before it. Declare parameters other than `feature_costs` as fields of a class under
+    `estimator_class`, or write a constructor that stores all of them.
     """
 
     feature_costs: Any = None
@@ -90,7 +91,8 @@ class BudgetedEstimator(BaseEstimator):
         which : sequence of int
             Ascending indices of stages; `_default_stage()` may be one beyond the last stage.
         want : set of str
-            The parts to compute, of "output", "probabilities", "acquired" and "estimate".
+            The parts to compute, of "output", "probabilities", "acquired" and "estimate". If only
+            "acquired" is wanted, cells that are acquired may still be missing.
         """
 
     @property
