@@ -273,7 +273,7 @@ def test_a_forest_needs_a_regression_and_the_same_columns(fitted):
     _, whole, X, y = fitted("random forest")
     with pytest.raises(ParameterError, match="a given forest needs a regression"):
         GIFClassifier(100, forest=whole).fit(X, y)
-    with pytest.raises(ValueError, match="must have 64 columns"):
+    with pytest.raises(ParameterError, match="fitted to 64 columns, but X has 5: give both"):
         GIFClassifier(100, forest=whole, joint_fit="ridge").fit(X[:, :5], y)
 
 

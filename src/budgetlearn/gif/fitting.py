@@ -10,7 +10,7 @@ from ..export.exporting import ImportedForest
 from ..fit_counts import count_fit
 from ..parallel import watched
 from ..tree.predictor import LEAF, ForestPredictor, Tree
-from ..validation import INT32_MAX, check_max_features
+from ..validation import INT32_MAX, ParameterError, check_max_features
 from . import grower
 from .loss_kernels import RobustLoss, SquaredLoss
 from .nodes import Charges, NodeTable, byte_codes, compact, path_sums
@@ -146,7 +146,11 @@ def grown_forest(gif, train, valid, seeds, exponent):
 def _imported(gif, train):
     """Return the model of a given forest without weights, its nodes and the intercept."""
     intercept, _ = gif._loss().start(train.y, train.weight)
-    nodes = ImportedNodes(ImportedForest(gif.forest), train.X, train.y, train.weights)
+    forest, n_features = ImportedForest(gif.forest), train.X.shape[1]
+    if forest.n_features != n_features:
+        sizes = f"was fitted to {forest.n_features} columns, but X has {n_features}"
+        raise ParameterError(f"the given forest {sizes}: give both the same columns.")
+    nodes = ImportedNodes(forest, train.X, train.y, train.weights)
     every = nodes.ids.size
     weights, nodes_after = np.zeros((every, train.y.shape[1])), np.full(every, every)
     model = GIFModel(nodes.records, weights, nodes_after, nodes.n_trees, nodes.n_features)
