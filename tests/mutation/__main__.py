@@ -27,6 +27,7 @@ from tests.mutation.operators import mutants_of
 from tests.mutation.running import SURVIVED, preload, trace, try_mutant
 
 ROOT = Path(__file__).parents[2]
+PRICE_TESTS = "named_prices", "price_lists", "reading_prices"
 PARTS = {  # sources, and the tests that must notice their mutants
     "msb": ("src/budgetlearn/msb/", ["tests/msb"]),
     "forests": ("src/budgetlearn/forests/", ["tests/forests"]),
@@ -34,7 +35,10 @@ PARTS = {  # sources, and the tests that must notice their mutants
     "sequential": ("src/budgetlearn/sequential/", ["tests/sequential"]),
     "cascade": ("src/budgetlearn/cascade/", ["tests/cascade"]),
     "study": ("src/budgetbench/study/", ["tests/study"]),
-    "costs": ("src/budgetlearn/costs.py", ["tests/test_costs.py"]),
+    "costs": (
+        "src/budgetlearn/costs.py",
+        ["tests/test_costs.py", *(f"tests/test_{name}.py" for name in PRICE_TESTS)],
+    ),
     "curves": ("src/budgetlearn/curves.py", ["tests/test_curves.py"]),
 }
 
