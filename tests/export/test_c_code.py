@@ -230,6 +230,8 @@ def test_deep_trees_are_nested_as_far_as_every_compiler_nests(tmp_path):
     lines = run(tmp_path / "main", input="\n".join(map(str, X[:, 0].tolist()))).splitlines()
     scores = np.array([line.split()[1] for line in lines])[:, None]
     np.testing.assert_array_equal(bits(scores), bits(chain(124).scores(X)))
+    header = subprocess.run([tmp_path / "main"], input="x0\n1\n", text=True, capture_output=True)
+    assert (header.returncode, header.stdout) == (1, "")
 
 
 @needs_cc

@@ -2,7 +2,7 @@
 /* @name@: @about@.
  * Written by budgetlearn. Plain C99: no malloc, no libm, no state. Include it in one source file.
  * With @NAME@_MAIN defined it is a program: it reads rows of @n_features@ numbers from the standard input
- * and prints the prediction and the scores of each. */
+ * and prints the prediction and the scores of each; at anything else it stops with status 1. */
 #ifndef @guard@
 #define @guard@
 
@@ -29,7 +29,7 @@ int main(void)
     int i;
     for (;;) {
         for (i = 0; i < @NAME@_N_FEATURES; ++i) {
-            if (scanf("%f", &x[i]) != 1) { return i != 0; }
+            if (scanf("%f", &x[i]) != 1) { return i != 0 || !feof(stdin); }
         }
         @print@
         @name@_scores(x, scores);
