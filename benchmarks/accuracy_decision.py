@@ -419,6 +419,8 @@ if __name__ == "__main__":
         cases = (case.split(":") for case in sys.argv[3:])
         table = pd.DataFrame([row for name, seed in cases for row in quoted_costs(name, int(seed))])
         table.to_csv(sys.argv[2], index=False)
+        if table.empty:
+            sys.exit("Each table has fewer than 240 rows to learn from.")
         print(table.groupby("rows")["near"].agg(["mean", "size"]).round(3))
     elif sys.argv[1] == "numbers":
         cases = (case.split(":") for case in sys.argv[3:])
