@@ -92,6 +92,10 @@ def test_few_rows_of_a_class_say_little_of_its_spread():
     assert objective.unseen_error(np.ones(8), y[:8]) == pytest.approx(np.sqrt(0.9 * 0.1 / 8))
     assert objective.unseen_error(1.0 * (y == 1), y) == 0
     assert Objective("neg_log_loss").unseen_error(np.zeros(44), y) == 0
+    # Of total cost, that of one more error in each class: it cannot be seen in any spread.
+    objective = Objective("total_cost", np.array([[0.0, 3], [4, 0]]))
+    assert objective.unseen_error(np.zeros(44), y) == 5 / 44
+    assert objective.unseen_error(np.zeros(44), y, np.arange(44) // 2) == 5 / 22
 
 
 def test_perfect_scores_are_as_uncertain_as_a_wrong_row_of_each_class_makes_them():

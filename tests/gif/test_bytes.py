@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, make_friedman1
 
-from budgetlearn.exceptions import BudgetError
+from budgetlearn.exceptions import BudgetError, BudgetlearnWarning
 from budgetlearn.export import FORMATS
 from budgetlearn.gif import GIFClassifier, GIFRegressor
 from budgetlearn.validation import ParameterError
@@ -57,6 +57,13 @@ def test_budgets_that_no_model_keeps():
     for options in (GROWN, PRUNED):
         with pytest.raises(BudgetError, match=r"byte_budget=5 is less than the \d+ bytes") as told:
             kind(400, byte_budget=5, **options).fit(*data)
-        kind(400, byte_budget=told.value.cheapest, random_state=0, **options).fit(*data)
+        least = kind(400, byte_budget=told.value.cheapest, random_state=0, **options)
+        if options is GROWN:
+            with pytest.warns(BudgetlearnWarning, match="leaves room for no node") as warned:
+                least.fit(*data)
+            assert warned[0].filename == __file__
+        else:
+            least.fit(*data)
+        assert (least.n_nodes_ == 0) == (options is GROWN)
     with pytest.raises(ParameterError, match="byte_format must be one of"):
         kind(400, byte_format="int4", **GROWN).fit(*data)

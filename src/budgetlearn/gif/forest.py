@@ -276,6 +276,13 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
                 self._keep_to_bytes()
             else:
                 self._refit_within_bytes(data)
+        if self.byte_budget is not None and self.n_nodes_ == 0:
+            warnings.warn(
+                f"byte_budget={self.byte_budget} leaves room for no node: the model predicts the "
+                "constant. Raise it.",
+                BudgetlearnWarning,
+                stacklevel=6,
+            )
         if self.early_stopping and self.joint_fit == 0:
             self._stop_early(valid, exponent)
 
