@@ -156,7 +156,7 @@ def winner_sentences(horizons, display):
     some = display.among(ranking_of(horizons[horizons["horizon"] == "100 %"], methods), horizons)
     sentences = [_by_horizon(first, display) + (f" ({some})." if some else ".")]
     # Winners that depend on a single data set are reported as such.
-    stays = survives_leaving_one_out(horizons, methods)
+    stays = survives_leaving_one_out(horizons, methods, first)
     changing = [_where(horizon) for horizon, same in stays.items() if not same]
     if changing:
         some = "at every horizon" if len(changing) == len(stays) else ", ".join(changing)
