@@ -18,7 +18,7 @@ from pkgutil import iter_modules
 import pytest
 
 from budgetbench.datasets.registry import load_registry
-from budgetbench.report import sections
+from budgetbench.report import page, sections
 from budgetbench.study import isolation, source_code
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -145,12 +145,13 @@ def known_in_src(look):
     return lambda path, *more: (known if path.is_relative_to(src) else look)(path, *more)
 
 
-# A server that has also done what each report would repeat.
+# A server that has also done what each report would repeat. It reads the library of charts.
 SERVER = """
 import importlib, sys
-from budgetbench.report.page import drawing_library
+from budgetbench.report import page
 from budgetbench.study import fork_server
-drawing_library()
+library = sys.stdin.buffer.read().decode()
+page.drawing_library = lambda: library
 drawn_with = ("seaborn", "scikit_posthocs", "statsmodels.nonparametric.smoothers_lowess")
 for name in (*fork_server._IMPORTS, *drawn_with):
     importlib.import_module(name)
@@ -166,8 +167,10 @@ def start_server():
     `Workflow.run` tests that a call starts its own server.
     """
     command = [sys.executable, "-c", SERVER, str(os.getpid())]
-    quiet = {"stdin": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    server = subprocess.Popen(command, **quiet, stdout=subprocess.PIPE, start_new_session=True)
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    server = subprocess.Popen(command, **pipes, start_new_session=True)
+    server.stdin.write(page.drawing_library().encode())  # bundled once for all workers
+    server.stdin.close()
     assert server.stdout.readline() == b"ready\n"
     return server
 

@@ -110,7 +110,7 @@ def test_as_a_module_with_a_prefix(small, expected):
     assert "bl_msb" not in plan
     assert HOOKS in (ROOT / "docs/studies.md").read_text()
     snakefile.write_text(snakefile.read_text() + HOOKS)
-    said = small.again("--configfile", "all.yaml", fails=True)
+    said = small.again("bl_collect", "--configfile", "all.yaml", fails=True)
     assert "1 run did not complete" in said
     assert "broken on wine, random costs, run 0: failed: ValueError: not today" in said
     assert "fits 1 of 1" in said

@@ -45,6 +45,7 @@ class Second(LogitPathClassifier):
         return super()._fit(*arguments)
 """
 DEATHS = ("memory", "time", "cancel", "requeue", "node")
+OWN = ("chunk=0", "chunk=1", "chunk=2")  # runs for the first two ways, if one of them is alone
 STUDY = {
     "study": "slurm",
     "title": "On a cluster",
@@ -77,13 +78,15 @@ def prompt(words):
 
 
 def step(words, arguments):
-    """Call `words` as the step of a submission, too, except at the first attempt of waiting fits.
+    """Call `words` as the step of a submission, too, except where runs of `OWN` wait to be ended.
 
-    There runs are ended, and SLURM counts only the memory of processes that it started itself, so
-    the step is a new Python process.
+    SLURM counts only the memory of processes that it started itself, so their step is a new Python
+    process, which gets SLURM's signals. Of the others the client does, and they end with it.
     """
-    first = "fit" in arguments and arguments[arguments.index("--attempt") + 1] == "1"
-    if first and Path("second.py").exists():
+    waits = Path("second.py").exists() and "SLURM_RESTART_COUNT" not in os.environ
+    own = any(word.endswith(OWN) for word in arguments if word.startswith("fit:"))
+    if waits and own and arguments[arguments.index("--attempt") + 1] == "1":
+        Path("marks", f"own-{os.environ['SLURM_JOB_ID']}").touch()
         return
     from snakemake_executor_plugin_slurm_jobstep import Executor
 
@@ -148,7 +151,8 @@ def end_each(cluster, marks):
     lines = cluster.run("squeue", "-h", "-t", "RUNNING", "-o", "%i %N").splitlines()
     nodes = dict(line.split() for line in lines)
     alone = next(job for job, node in nodes.items() if list(nodes.values()).count(node) == 1)
-    ended = dict(zip(DEATHS, [*(job for job in nodes if job != alone), alone], strict=True))
+    others = sorted(nodes.keys() - {alone}, key=lambda job: not (marks / f"own-{job}").exists())
+    ended = dict(zip(DEATHS, [*others, alone], strict=True))
     cluster.run("scontrol", "update", f"jobid={ended['time']}", "EndTime=now+1")
     (marks / f"hog-{ended['memory']}").touch()
     cluster.run("scancel", ended["cancel"])

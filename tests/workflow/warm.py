@@ -72,6 +72,7 @@ def _serve(listener, words, prepare, before):
 
 def _attend(connection, before):
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    os.setpgid(0, 0)
     streams = socket.recv_fds(connection, 1, 3)[1]
     arguments, folder, environment = json.loads(connection.makefile().readline())
     for place, stream in enumerate(streams):
@@ -86,6 +87,6 @@ def _attend(connection, before):
 
 
 def _end_with(connection):
-    """End this fork when its client ends, because the cluster may have ended the client."""
+    """End this fork and its jobs when its client ends: the cluster may have ended the client."""
     connection.recv(1)
-    os._exit(1)
+    os.killpg(0, signal.SIGKILL)
