@@ -40,7 +40,7 @@ def test_expected_certainty_of_two_normals():
     distance = np.array([0.0, 1.0, 3.0])
     means = [np.zeros((1, 3)), distance[None, :]]
     spreads = [np.ones((1, 3))] * 2
-    expected = _expected_certainty(np.array([[0.5, 0.5]]), means, spreads)
+    expected = _expected_certainty(np.array([[0.5, 0.5]]), np.array(means), np.array(spreads))
     np.testing.assert_allclose(expected[0], norm.cdf(distance / 2), atol=0.01)
 
 

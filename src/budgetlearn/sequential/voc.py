@@ -174,15 +174,13 @@ class LocalModel:
 
     def look_ahead(self):
         """Return the expected max_c P(c | O and i) for each feature i; 0 for acquired ones."""
-        n_columns = self._points.shape[1]
-        acquired = np.zeros((self.rows.size, n_columns), dtype=bool)
+        acquired = np.zeros((self.rows.size, self._points.shape[1]), dtype=bool)
         np.put_along_axis(acquired, self._known, True, axis=1)
         rest = np.nonzero(~acquired)[1].reshape(self.rows.size, -1)
         starts = np.r_[0, self._ends[:-1]]
         fits = [self._regress(*ends, rest) for ends in zip(starts, self._ends, strict=True)]
-        means, spreads = zip(*fits, strict=True)
-        certainty = _expected_certainty(self.posterior, means, spreads)
-        expected = np.zeros((self.rows.size, n_columns))
+        certainty = _expected_certainty(self.posterior, *np.stack(fits, axis=1))
+        expected = np.zeros(acquired.shape)
         np.put_along_axis(expected, rest, certainty, axis=1)
         return expected[:, 1:]
 
@@ -193,8 +191,7 @@ class LocalModel:
         pair = np.zeros((self._points.shape[1],) * 2, dtype=np.intp)
         pair[np.triu_indices(len(pair))] = np.arange(moments.shape[1])
         pair = np.maximum(pair, pair.T)
-        every = np.arange(self.rows.size)[:, None, None]
-        known = self._known
+        every, known = np.arange(self.rows.size)[:, None, None], self._known
         gram = moments[every, pair[known[:, :, None], known[:, None, :]]]
         cross = moments[every, pair[known[:, :, None], rest[:, None, :]]]
         squares = moments[every[:, 0], pair[rest, rest]]
@@ -228,15 +225,18 @@ def _weighted_products(examples, weights):
 def _expected_certainty(posterior, means, spreads):
     """Return the expected largest posterior after measuring each feature.
 
-    `posterior` is P(c | O); `means` and `spreads`, (m, n_rest) each, are the Gaussians per class.
+    `posterior` is P(c | O); `means` and `spreads`, (n_classes, m, n_rest), are the Gaussians.
     """
-    means, spreads = np.stack(means), np.stack(spreads)
     # Log of P(c | O) times the Gaussian's height. Common factors cancel in the posterior.
     heights = np.log(np.maximum(posterior, TINY)).T[:, :, None] - np.log(spreads)
     expected = np.zeros(means.shape[1:])
-    for node, node_weight in zip(NODES, NODE_WEIGHTS, strict=True):
-        for c, share in enumerate(posterior.T):
-            scores = heights - 0.5 * np.square((means[c] + node * spreads[c] - means) / spreads)
-            certainty = 1.0 / np.exp(scores - scores.max(axis=0)).sum(axis=0)
-            expected += node_weight * share[:, None] * certainty
+    at_once = max(1, 2**12 // means.size)  # nodes: all of them for few numbers, to save calls
+    for low in range(0, NODES.size, at_once):
+        nodes, certainty = NODES[low : low + at_once, None, None, None], []
+        for mean, spread in zip(means, spreads, strict=True):
+            scores = heights - 0.5 * np.square((mean + nodes * spread - means) / spreads)
+            certainty.append(1.0 / np.exp(scores - scores.max(1, keepdims=True)).sum(axis=1))
+        for node_weight, *of_node in zip(NODE_WEIGHTS[low:], *certainty, strict=False):
+            for share, each in zip(posterior.T, of_node, strict=True):
+                expected += node_weight * share[:, None] * each
     return expected
