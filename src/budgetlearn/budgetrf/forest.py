@@ -1,5 +1,6 @@
 """BudgetRF's classifier and regressor: parameters, settings, and the fit."""
 
+import warnings
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import product
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy.special import softmax
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_random_state
 
 from ..costs import too_small
@@ -19,7 +21,7 @@ from ..protocol import Stage
 from ..protocol.checked_data import learned_together, stage_of
 from ..protocol.documenting import check_flags, documented, estimator_class
 from ..protocol.operating_points import measures, refuse_unscored
-from ..protocol.scoring import score_and_error, score_outcome
+from ..protocol.scoring import score_outcome
 from ..tree import impurity as kinds
 from ..validation import ParameterError, check_choice, check_number, check_numbers, is_flag
 from .growing import WEIGHTS, NumberTreeSource, TreeSource, grow_within_budget, measured
@@ -379,7 +381,9 @@ class GrownOnBudget:
         """Return the points whose score still rises if their gain over the constant shrinks."""
         stage = Stage({})
         stage.output, stage.probabilities = self._answer(regrowth.constant(), 1)
-        least = score_and_error(self, stage, train.targets[regrowth.judged])[0]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedMetricWarning)  # such as its precision
+            least = score_outcome(self, self.scoring, stage, train.targets[regrowth.judged])
         gain = points["score"] - least
         points = points.assign(score=least + gain * np.where(gain > 0, share, 1.0))
         return points.iloc[pareto_indices(points["cost"], points["score"])]

@@ -163,7 +163,12 @@ class Regrowth:
         """Return a copy whose trees learn from some rows, and are judged by those as before."""
         other = copy(self)
         other.source = copy(self.source)
-        other.source.draw = lambda seed: self.source.draw(seed) * rows
+
+        def draw(seed):
+            drawn = self.source.draw(seed) * rows
+            return drawn if drawn.any() else 1.0 * rows  # of few rows, a sample may have none
+
+        other.source.draw = draw
         return other
 
     def constant(self):
@@ -243,11 +248,10 @@ def confirmed_share(regrowth, prices, forest, exponent, seed):
         luck += np.where(inside, -best, best)
     constant = regrowth.losses(regrowth.constant())
     gain = constant - regrowth.losses(regrowth.out_of_bag(forest)) - luck
-    mean = np.average(gain, weights=regrowth.weight)
-    if mean <= 0:
-        return 0.0
-    # Of the gain as a part of the constant's loss, which differs by example, but not by luck.
-    part = mean / np.average(constant, weights=regrowth.weight)
-    error = mean_and_error(gain - part * constant, regrowth.weight)[1]
+    whole = np.average(constant, weights=regrowth.weight) or 1.0
+    mean = np.average(gain, weights=regrowth.weight) / whole
+    # The error is that of the gain as a part of the constant's loss, which differs by example, but
+    # not by luck.
+    error = mean_and_error(gain / whole - mean * constant / whole, regrowth.weight)[1]
     # Shrunk like a James-Stein estimate: a gain close to its error is in part luck.
-    return max(0.0, 1 - (error / mean) ** 2)
+    return max(0.0, 1 - (error / mean) ** 2) if mean > 0 else 0.0
