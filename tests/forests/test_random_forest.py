@@ -8,6 +8,7 @@ from sklearn.ensemble import RandomForestRegressor as NumbersPeer
 
 from budgetlearn.forests.random_forest import RandomForestClassifier, RandomForestRegressor
 from budgetlearn.tree.binning import bin_features
+from budgetlearn.tree.growth import TreeGrower
 from budgetlearn.validation import ParameterError
 from tests.looping import check_conventions
 
@@ -37,12 +38,16 @@ def test_without_bootstrap_the_training_data_are_learnt(digits):
         assert kind(n_estimators=3, bootstrap=False, random_state=0).fit(X, y).score(X, y) == 1
 
 
-def test_n_jobs_does_not_matter(digits):
+def test_n_jobs_does_not_matter(digits, monkeypatch):
     X, y, X_test, _ = digits
+    tree, given = TreeGrower.tree, []
+    monkeypatch.setattr(TreeGrower, "tree", lambda *each: given.append(each[2]) or tree(*each))
     one, two = (
         RandomForestClassifier(n_estimators=8, random_state=1, oob_score=True, n_jobs=n).fit(X, y)
         for n in (1, 2)
     )
+    # Trees write the prices, so threads must not share them.
+    assert len({id(prices) for prices in given}) == len(given) == 16
     np.testing.assert_array_equal(one.predict_proba(X_test), two.predict_proba(X_test))
     assert one.oob_score_ == two.oob_score_
 

@@ -22,11 +22,11 @@ def grown(forest, data, train, rule, seeds, features=None):
     if is_classifier(forest):
         labels, n_classes = train.y.astype(np.int32), forest.classes_.size
     grower = TreeGrower(data, labels, n_classes, rule, features)
-    prices = np.zeros(data.n_features)
 
     def grow(seed):
-        # All features are free, so splits depend on the drop in impurity alone.
-        return grower.tree(forest._drawn(train, seed), prices, seed)
+        # All features are free, so splits depend on the drop in impurity alone. Each tree has its
+        # own prices, as it writes them, and threads must not write the same memory.
+        return grower.tree(forest._drawn(train, seed), np.zeros(data.n_features), seed)
 
     return thread_map(grow, seeds, forest.n_jobs, "trees")
 
