@@ -131,6 +131,8 @@ def test_single_far_values_do_not_rule():
     usual, robust = (Scaling.of(column, None, each).scale[0] for each in (False, True))
     assert usual == pytest.approx(column.std())
     assert robust == pytest.approx(column[:-1].std(), rel=0.05)
+    # In a unit in which squares overflow, the same bits.
+    assert Scaling.of(2.0**1000 * column, None, True).scale[0] == 2.0**1000 * robust
 
 
 def test_gaps_are_filled_with_means_and_marked():

@@ -75,8 +75,12 @@ def moments(X, weight, known=None):
     if known is not None:
         mean, spread = known
         X = np.clip(X, mean - FARTHEST * spread, mean + FARTHEST * spread)
+    # In units of a power of two, which rounds nothing, so that sums and squares do not overflow.
+    unit = np.ldexp(1.0, np.frexp(np.abs(X).max(axis=0))[1] - 1)
+    X = X / unit
     mean = np.average(X, axis=0, weights=weight)
-    return np.array([mean, np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weight))])
+    spread = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weight))
+    return np.array([mean, spread]) * unit
 
 
 def targets_of(y, n_classes, weight=None):
