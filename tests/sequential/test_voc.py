@@ -101,7 +101,7 @@ def test_probabilities_are_the_shares_of_the_classes():
 def test_points_far_from_all_examples_keep_finite_estimates():
     X, y = make_classification(100, 4, random_state=2)
     model = VoCClassifier(threshold=1.0).fit(X, y)
-    far = np.array([[1e6, -1e6, 0.0, 1e6]])
+    far = np.array([[1e6, -1e6, 0.0, 1e6], [1e308, -1e308, 1.0, 1e200]])
     assert np.isfinite(model.predict_proba(far)).all()
 
 

@@ -22,6 +22,8 @@ EQUAL = 1e-12
 CHUNK, TABLE_SIZE = 1024, 2**22
 # Least weight of a class, and least standard deviation: equal neighbours have a finite density.
 TINY, LEAST_SPREAD = 1e-300, 1e-6
+# Standardised values of test points are at most this far from 0, so that squares do not overflow.
+FARTHEST = 1e140
 
 
 @estimator_class
@@ -103,8 +105,9 @@ class VoCClassifier(SequentialClassifier):
             if not known.any():
                 break
             features, values = features[known], values[known]
-            scaled = (values - self._scaler.mean_[features]) / self._scaler.scale_[features]
-            model.acquire(features, scaled)
+            with np.errstate(over="ignore"):
+                scaled = (values - self._scaler.mean_[features]) / self._scaler.scale_[features]
+            model.acquire(features, np.clip(scaled, -FARTHEST, FARTHEST))
         return walk
 
 
