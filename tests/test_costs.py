@@ -97,6 +97,7 @@ def test_names_are_those_of_the_table_and_never_of_the_user_s_object():
     assert named.unnamed == grouped
     assert repr(grouped) == "FeatureCosts(2 features, full cost 6, 1 group)"
     assert repr(FeatureCosts([1, 2])) == "FeatureCosts(2 features, full cost 3)"
+    assert "full cost 1234567)" in repr(FeatureCosts([1_234_560, 7]))
 
 
 def test_alone_every_feature_pays_its_group():
