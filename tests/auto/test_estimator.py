@@ -277,6 +277,7 @@ def test_bad_parameters_are_refused():
         ({"budgets": 20}, "budgets must be a list of at least one number, got 20"),
         ({"budgets": [-1]}, "budgets"),
         ({"scoring": "r2"}, "scoring"),
+        ({"others": [GaussianNB()]}, "others must be a dict from name to estimator, got"),
         ({"scoring": "accuracy", "error_costs": [[0, 1], [1, 0]]}, "not both"),
     ):
         with pytest.raises(ParameterError, match=message):

@@ -181,8 +181,9 @@ def test_costs_of_errors_are_checked():
         error_matrix({("ja", "no"): 10}, classes)
     with pytest.raises(ParameterError, match="a row and a column for each"):
         error_matrix([[0, 1, 2]], classes)
-    with pytest.raises(ParameterError, match="finite and >= 0"):
-        error_matrix([[0, -1], [1, 0]], classes)
+    for wrong in ([[0, -1], [1, 0]], "expensive", [[0, 1], [1]], {("yes", "no"): "ten"}):
+        with pytest.raises(ParameterError, match="finite and >= 0"):
+            error_matrix(wrong, classes)
     with pytest.raises(ParameterError, match=r"got \{\('yes', 'no'\): -1\}"):
         error_matrix({("yes", "no"): -1}, classes)
     with pytest.raises(ParameterError, match="some error cost more"):

@@ -276,6 +276,7 @@ def test_decision_function():
         ({"ridge": 0}, "ridge must be a number > 0"),
         ({"ridge": "gcv"}, "ridge must be one of 'auto'"),
         ({"n_estimators": "many"}, "n_estimators must be one of 'auto'"),
+        ({"n_estimators": 2**40}, "n_estimators must be an integer >= 1 and <= 2147483647"),
         ({"early_stopping": True, "joint_fit": 3}, "set joint_fit=0 or 'ridge', got joint_fit=3"),
         (
             {"joint_fit": "ridge", "loss": "exponential"},

@@ -120,7 +120,10 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
             compared, _ = train.held_out(1 - MOST_COMPARED / n, seeds, self)
         comparison = self._comparison(compared, seed, n / len(compared.y))
         methods = {each.name: each for each in competitors(classifies, train.X.shape[1])}
-        methods |= {name: Method(name, other, {}) for name, other in (self.others or {}).items()}
+        others = {} if self.others is None else self.others
+        if not isinstance(others, dict):
+            raise ParameterError(f"others must be a dict from name to estimator, got {others!r}.")
+        methods |= {name: Method(name, other, {}) for name, other in others.items()}
         policies, self.skipped_ = comparison.run(list(methods.values()))
         self._keep(comparison, policies, train)
 

@@ -154,7 +154,10 @@ def error_matrix(errors, classes):
                 f"classes in y: {known[:8]}."
             )
         values = np.reshape([*(pairs | errors).values()], (n, n))
-    matrix = np.asarray(values, dtype=np.float64)
+    try:
+        matrix = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        matrix = np.empty(0)
     if matrix.shape != (n, n) or not np.isfinite(matrix).all() or (matrix < 0).any():
         wanted = f"finite and >= 0, with a row and a column for each of the {n} classes"
         raise ParameterError(f"error_costs must be {wanted}, got {errors!r}.")

@@ -176,10 +176,11 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         check_choice(self.split_on, "split_on", ("targets", "residuals"))
         check_choice(self.byte_format, "byte_format", FORMATS)
         self._number_or("ridge", ("auto",), low=0, low_open=True)
-        self._number_or("joint_fit", self._regressions, low=0, high=INT32_MAX, integer=True)
+        whole = {"high": INT32_MAX, "integer": True}
+        self._number_or("joint_fit", self._regressions, low=0, **whole)
         check_max_features(self.max_features, self.n_features_in_)
         self._check_combinations(loss)
-        fixed = self._number_or("n_estimators", ("auto",), low=1, integer=True) != "auto"
+        fixed = self._number_or("n_estimators", ("auto",), low=1, **whole) != "auto"
         n_nodes = self.node_budget * self.prune_factor
         # The budget leaves some trees without a node besides their root.
         if fixed and self.forest is None and n_nodes < 2 * self.n_estimators:
