@@ -165,6 +165,8 @@ def test_a_view_of_columns_grows_the_tree_of_those_columns():
     direct = grow_tree(bin_features(X[:, columns]), labels, weights, 3, rule, prices, 1)
     for name in ("feature", "threshold", "value"):
         np.testing.assert_array_equal(getattr(view, name), getattr(direct, name))
+    with pytest.raises(ValueError, match="at least one feature, got none"):
+        grow_tree(bin_features(X).take([]), labels, weights, 3, rule, prices[:0], 1)
 
 
 def tied_table():

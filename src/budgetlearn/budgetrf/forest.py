@@ -318,9 +318,11 @@ class GrownOnBudget:
         exponents = sorted({setting["cost_exponent"] for setting, _ in rules})
         begun = first_forests(judging, self.feature_costs_.alone, sets, exponents)
         begun, _ = self._staying(judging, begun, sample, near_front)
-        best = judging.finished(min(begun, key=lambda forest: forest.loss))
+        first = min(begun, key=lambda forest: forest.loss)
+        best = judging.finished(first)
         share = confirmed_share(judging, self.feature_costs_.alone, best, exponents[-1], seeds[0])
-        whole, finished = judging, map(judging.finished, begun)
+        whole = judging
+        finished = (best if each is first else judging.finished(each) for each in begun)
         if rows is not None:
             whole = Regrowth(self._grower(train), *regrowing)
             finished = map(whole.again, finished)

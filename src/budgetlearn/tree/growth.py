@@ -111,6 +111,8 @@ class TreeGrower:
             data, self._names = data.take(features), np.append(features, LEAF).astype(np.int32)
             if rule.directions is not None:
                 rule = replace(rule, directions=rule.directions[features])
+        if not data.n_features:
+            raise ValueError("Trees need at least one feature, got none.")
         self._data, self._rule, self._targets = data, rule, None
         if isinstance(rule.impurity, Variance):
             labels, self._targets = np.arange(data.n_samples, dtype=np.int32), labels
