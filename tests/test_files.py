@@ -39,7 +39,9 @@ def test_keys_twice_in_other_forms(tmp_path, text):
 
 def test_what_is_merged_may_be_replaced(tmp_path):
     text = "a: &a {x: 1, y: 2}\nb: &b {<<: *a, x: 3}\nc: {<<: *b, y: 4}\nd: {1: one, '1': text}\n"
-    content = read_yaml(lay(tmp_path, text))
+    # The first of several mappings counts, but their keys come last first.
+    content = read_yaml(lay(tmp_path, text + "e: {<<: [*a, {why: 5, x: 6}], z: 7}\n"))
+    assert list(content["e"].items()) == [("why", 5), ("x", 1), ("y", 2), ("z", 7)]
     assert content["c"] == {"x": 3, "y": 4}
     assert content["d"] == {1: "one", "1": "text"}
 

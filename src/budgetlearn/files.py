@@ -204,20 +204,28 @@ def _strict_loader():
             self.checked = set()
 
         def flatten_mapping(self, node):
-            """Resolve `<<` in a mapping, after checking its own keys once."""
-            if id(node) not in self.checked:
-                self.checked.add(id(node))
-                seen = {}
-                for key, _ in node.value:
-                    first = seen.setdefault((key.tag, str(key.value)), key)
-                    if first is not key:
-                        raise yaml.composer.ComposerError(
-                            f"the key {key.value!r} appears twice in one mapping: first",
-                            first.start_mark,
-                            "and again; keep one of them",
-                            key.start_mark,
-                        )
+            """Check the keys of a mapping, and resolve `<<`: own keys come before merged ones."""
+            if id(node) in self.checked:
+                return
+            self.checked.add(id(node))
+            own = {}
+            for key, value in node.value:
+                first, _ = own.setdefault((key.tag, str(key.value)), (key, value))
+                if first is not key:
+                    raise yaml.composer.ComposerError(
+                        f"the key {key.value!r} appears twice in one mapping: first",
+                        first.start_mark,
+                        "and again; keep one of them",
+                        key.start_mark,
+                    )
+            _, merging = own.pop(("tag:yaml.org,2002:merge", "<<"), (None, None))
             super().flatten_mapping(node)
+            # Merged here again, as PyYAML 6.0.4 prefers later mappings to earlier ones.
+            if merging is not None:
+                merged = merging.value if isinstance(merging, yaml.SequenceNode) else [merging]
+                pairs = [pair for each in reversed(merged) for pair in each.value]
+                pairs = {(key.tag, str(key.value)): (key, value) for key, value in pairs}
+                node.value = [*(pairs | own).values()]
 
     return Strict, yaml
 
