@@ -100,24 +100,30 @@ static inline void @name@_scores(const float *x, float *scores)
 static inline void @name@_scores(const float *x, float *scores)
 {
     float hidden[@n_hidden@];
-    int i, j, k;
+    int32_t i, j, k; /* int may have 16 bits */
+    /* Products are rounded before they are added, even where expressions are more precise. */
+    float product;
     for (j = 0; j < @n_hidden@; ++j) { hidden[j] = @name@_bias[j]; }
     for (i = 0; i < @NAME@_N_FEATURES; ++i) {
-        float z = (x[i] - @name@_centre[i]) * @name@_step[i];
+        float z = x[i] - @name@_centre[i];
+        z *= @name@_step[i];
         z = z != z ? 0.0f : z > 1e6f ? 1e6f : z < -1e6f ? -1e6f : z;
         for (j = 0; j < @n_hidden@; ++j) {
-            hidden[j] += z * (float)@name@_weight[i * @n_hidden@ + j];
+            product = z * (float)@name@_weight[i * @n_hidden@ + j];
+            hidden[j] += product;
         }
     }
     for (k = 0; k < @NAME@_N_SCORES; ++k) { scores[k] = 0.0f; }
     for (j = 0; j < @n_hidden@; ++j) {
         if (!(hidden[j] > 0.0f)) { continue; }
         for (k = 0; k < @NAME@_N_SCORES; ++k) {
-            scores[k] += hidden[j] * (float)@name@_outer[j * @NAME@_N_SCORES + k];
+            product = hidden[j] * (float)@name@_outer[j * @NAME@_N_SCORES + k];
+            scores[k] += product;
         }
     }
     for (k = 0; k < @NAME@_N_SCORES; ++k) {
-        scores[k] = @name@_constant[k] + @name@_scale[0] * scores[k];
+        product = @name@_scale[0] * scores[k];
+        scores[k] = @name@_constant[k] + product;
     }
 }
 //= adder
