@@ -80,7 +80,7 @@ static inline uint32_t @name@_key(float number, uint32_t nan)
 {
     union { float number; uint32_t bits; } as;
     as.number = number;
-    if (number != number) { return nan; }
+    if (as.bits << 1 > 0xFF000000u) { return nan; }
     return as.bits ^ ((0u - (as.bits >> 31)) | 0x80000000u);
 }
 
