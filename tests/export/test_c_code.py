@@ -177,10 +177,11 @@ def test_missing_numbers_go_right_in_both_layouts(fitted, tmp_path, name):  # no
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_the_code_needs_neither_malloc_nor_libm(fitted, tmp_path, layout):  # noqa: F811
     for format in FORMATS:
-        fitted("ten classes")[0].export_c(tmp_path / "model.h", format, layout=layout)
+        # The shortest names clash with those of local variables, if any do.
+        fitted("ten classes")[0].export_c(tmp_path / "model.h", format, name="n", layout=layout)
         (tmp_path / "model.c").write_text(
             '#include "model.h"\nint f(const float *x);\n'
-            "int f(const float *x) { return model_predict(x); }\n"
+            "int f(const float *x) { return n_predict(x); }\n"
         )
         run("cc", *FLAGS, "-ffreestanding", "-c", "model.c", cwd=tmp_path)
         symbols = run("nm", "model.o", cwd=tmp_path).splitlines()

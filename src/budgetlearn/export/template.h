@@ -50,18 +50,18 @@ static inline void @name@_scores(const float *x, float *scores)
     for (k = 0; k < @NAME@_N_SCORES; ++k) { sums[k] = @name@_constant[k]; }
     for (tree = 0; tree < @NAME@_N_TREES; ++tree) {
         /* The head has the number of splits, and the side of the root, if any, that is a stop of
-         * value zero. The left side of a split has n_left splits and n_left + 1 stops. */
+         * value zero. The left side of a split has `before` splits and before + 1 stops. */
         const uint32_t n_splits = @name@_head[tree] >> 2, empty = @name@_head[tree] & 3u;
         uint32_t n = n_splits, at = split, stop = 0;
         while (n > 0) {
-            const uint32_t n_left = @name@_left[at];
+            const uint32_t before = @name@_left[at];
             if (x[@feature@] <= @threshold@@missing@) {
-                n = n_left;
+                n = before;
                 at += 1;
             } else {
-                n -= 1 + n_left;
-                at += 1 + n_left;
-                stop += 1 + n_left;
+                n -= 1 + before;
+                at += 1 + before;
+                stop += 1 + before;
             }
         }
         if (!(empty == 1 && stop == 0) && !(empty == 2 && stop == n_splits)) {
