@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from budgetlearn.export import FORMATS, CompactForest
-from budgetlearn.export.c_code import LAYOUTS, c_header
+from budgetlearn.export.c_code import LAYOUTS, _table, c_header
 from budgetlearn.export.serialization import rebuilt
 from budgetlearn.validation import ParameterError
 from tests.export.test_compact import MODELS, fitted  # noqa: F401
@@ -219,6 +219,13 @@ def test_names_that_c_refuses(fitted):  # noqa: F811
     forest = fitted("regression")[0].compact()
     with pytest.raises(ParameterError, match=r"start with a letter, .* got '2nd model'"):
         c_header(forest, "2nd model")
+
+
+def test_tables_do_not_depend_on_the_order_of_bytes():
+    numbers = np.array([1.5, 300.0, 0.0])
+    for kind in ("f4", "f2"):
+        little, big = (_table("left", numbers.astype(order + kind)) for order in "<>")
+        assert little == big, kind
 
 
 def test_layouts_that_are_refused(fitted, tmp_path):  # noqa: F811

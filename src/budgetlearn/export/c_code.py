@@ -191,6 +191,7 @@ def _type(values):
 def _table(name, values):
     """Return a constant array in C; an empty one gets one entry, as C requires."""
     values = values.ravel() if values.size else np.zeros(1, dtype=values.dtype)
+    values = values.astype(values.dtype.newbyteorder("="))  # the arrays of bytes are little-endian
     # C has no float16, so its bits are stored.
     values = values.view(np.uint16) if values.dtype == np.float16 else values
     kind = _type(values)
