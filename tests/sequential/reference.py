@@ -63,7 +63,7 @@ def algorithm_1(
         worth = np.where(spent + price <= max_cost, ahead - cost_weight * price, -np.inf)
         if np.all(worth == -np.inf):
             break
-        best = np.flatnonzero(worth == worth.max())
+        best = np.flatnonzero(worth >= worth.max() - 1e-12)  # equal up to rounding
         chosen = best[np.argmin(price[best])]
         owned.append(rest[chosen])
         values.append(worth[chosen])

@@ -19,6 +19,8 @@ ctypedef Py_ssize_t index_t
 
 # Distances that differ by less than this factor are ties, as rounding depends on the order of sums.
 cdef double TIE = 1.0 + 1e-9
+# Losses that differ by a smaller share of 1 + loss differ by rounding only: 0.1 + 0.2 and 0.3.
+cdef double EQUAL = 1e-12
 # Training examples whose distances are added and compared together, as their distances, column and
 # indices (24 bytes each) fit into the first-level cache.
 cdef index_t STRIP = 1024
@@ -117,19 +119,20 @@ cdef class MarginWalker:
     cpdef index_t next_feature(self) noexcept nogil:
         """Return the feature to measure next, or -1 if the walk ends."""
         cdef index_t q, i, best = -1
-        cdef double share = 1.0 / self.mass, limit = INFINITY
-        cdef double wrong, price, loss, worth
-        cdef double best_wrong = INFINITY, best_price = INFINITY, best_worth = -INFINITY
+        cdef double share = 1.0 / self.mass, slack
+        cdef double wrong, price, loss
+        cdef double best_wrong = INFINITY, best_price = INFINITY, best_loss = INFINITY
         # Algorithm 1 measures a first feature before it checks the threshold (lines 3 to 5).
         if self.n_acquired > 0 and self.estimate() > self.threshold:
             return -1
         for q in range(self.n_rest):
             i = self.rest[q]
             wrong, price = self.wrong_with[i], self.prices[i]
-            # Most features are worse than the best by more than rounding (the loss is 1 - value),
-            # or can at best tie and lose.
+            # The loss is 1 - value. Losses that differ by less than the slack are equal.
             loss = wrong * share + self.cost_weight * price
-            if (loss > limit) | ((wrong >= best_wrong) & (price >= best_price)):
+            slack = EQUAL * (1.0 + loss)
+            # Most features are worse than the best, or can at best tie and lose.
+            if (loss > best_loss + slack) | ((wrong >= best_wrong) & (price >= best_price)):
                 continue
             # A feature that exceeds the cap is skipped, but does not end the walk.
             if self.spent + price > self.max_cost:
@@ -137,11 +140,9 @@ cdef class MarginWalker:
             # A control follows a fixed order, with the same threshold and cap.
             if self.in_order:
                 return i
-            worth = self.value_of(i)
             # Ties go to the cheaper feature, then to the lower index, which comes first here.
-            if worth > best_worth or (worth == best_worth and price < best_price):
-                best, best_worth, best_wrong, best_price = i, worth, wrong, price
-                limit = loss + 1e-12 * (1.0 + loss)
+            if loss < best_loss - slack or price < best_price:
+                best, best_loss, best_wrong, best_price = i, loss, wrong, price
         return best
 
     cdef void take(self, index_t feature, double x) noexcept nogil:
