@@ -1,11 +1,12 @@
-"""The two layouts of `export_c` compared with LightGBM's trees written by m2cgen: time and flash.
+"""The two layouts of `export_c` compared with code by m2cgen and emlearn: time and flash.
 
-    pip install m2cgen
+    pip install m2cgen emlearn
     python benchmarks/speed_export_c.py hastie musk2 california vowel
 
 Compares a GIF+ of 1,000 nodes (with `--votes`, a BudgetRF of five trees) with LightGBM at the same
-number of nodes, and with as few LightGBM trees as reach our error on the test rows. Both choose
-among four settings on a quarter of the training rows. All are compiled into one program with the
+number of nodes, with as few LightGBM trees as reach our error on the test rows, and, for classes,
+with scikit-learn's random forest as emlearn writes it, at the same number of nodes. All choose
+among four settings on a quarter of the training rows, and are compiled into one program with the
 same flags (gcc -O2 -std=c99), which runs them in turn, fifteen times over 2,000 test rows; the
 least time counts. Flash is the size of code and tables on this machine. Scores must equal those of
 Python bit for bit.
@@ -18,22 +19,26 @@ import warnings
 from itertools import product
 from pathlib import Path
 
+import emlearn
 import m2cgen
 import numpy as np
 import pandas as pd
 from _gif_data import parts
 from _gif_peers import error_of, n_classes_of
 from lightgbm import LGBMClassifier, LGBMRegressor
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
 from budgetlearn.budgetrf import BudgetRFClassifier
 from budgetlearn.export import FORMATS
 from budgetlearn.gif import GIFClassifier, GIFRegressor
 
+np.seterr(all="warn")  # emlearn makes them errors
+
 NODES, ROWS = 1000, 2000
 # Four settings of each method, chosen in the same way.
 SPLITS = {}, {"split_on": "residuals", "max_features": None, "learning_rate": 0.1}
-RIDGES, LEAVES = (0.03, 0.2), (4, 8, 16, 31)
+RIDGES, LEAVES, LEAVES_OF_FORESTS = (0.03, 0.2), (4, 8, 16, 31), (16, 31, 63, 127)
 MOST_TREES = 4000  # of LightGBM when it has to reach our error
 FLAGS = "-O2 -std=c99 -w"
 TIMED = """
@@ -75,6 +80,8 @@ def fitted(dataset, votes):
         n_nodes = model.n_nodes_
     error = error_of(task, model.predict(X_test), y_test)
     peers = boosted(task, n_nodes, error, (X, y), (X_test, y_test))
+    if task == "classification":
+        peers["emlearn"] = voting(n_nodes, (X, y), (X_test, y_test))
     return model, error, peers, X_test[:ROWS].astype(np.float32)
 
 
@@ -116,6 +123,17 @@ def boosted(task, n_nodes, wanted, train, test):
     return peers
 
 
+def voting(n_nodes, train, test):
+    """Return a random forest of about so many nodes, and its error with one vote for each tree."""
+    sizes = [(max(1, round(n_nodes / (2 * n - 1))), n) for n in LEAVES_OF_FORESTS]
+    forests = [RandomForestClassifier(k, max_leaf_nodes=n, random_state=0) for k, n in sizes]
+    forest = tried(forests, "classification", *train)
+    votes = np.array([tree.predict(test[0]) for tree in forest.estimators_], dtype=int)
+    counts = (votes[:, :, None] == np.arange(forest.n_classes_)).sum(axis=0)
+    predicted = forest.classes_[counts.argmax(axis=1)]
+    return forest, error_of("classification", predicted, test[1])
+
+
 def codes(model, peers):
     """Return {name: (C source, call)} of the compared models."""
     found = {}
@@ -128,6 +146,11 @@ def codes(model, peers):
             found[name] = source, f"{name}_scores(rows[i], out)"
     for key, (peer, _) in peers.items():
         name = key.replace(" ", "_")
+        if key == "emlearn":
+            code = emlearn.convert(peer, method="inline", dtype="float")
+            source = code.save(name=name, include_proba=False)
+            found[name] = source, f"*outs += {name}_predict(rows[i], P)"
+            continue
         source = m2cgen.export_to_c(peer, function_name=name)
         # Two of them are in one program, so their helpers get different names.
         for helper in ("softmax", "sigmoid"):
