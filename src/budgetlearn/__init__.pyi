@@ -239,11 +239,12 @@ class ForestStages(_SklearnStages, _MetaStaged):
     n_trees: Any
 
 class FreeConstantClassifier(_Control):
+    def __init__(self, *, feature_costs: Any = ..., scoring: Any = ..., class_weight: Any = ...) -> None: ...
+    class_weight: Any
     classes_: NDArray[Any]
 
 class FreeConstantRegressor(_Control):
     def __init__(self, *, feature_costs: Any = ..., scoring: Any = ...) -> None: ...
-    scoring: Any
 
 class GIFClassifier(_BaseGIF):
     def __init__(self, node_budget: int = ..., *, feature_costs: Any = ..., n_estimators: Any = ..., learning_rate: float = ..., candidate_window: int | None = ..., max_features: Any = ..., n_thresholds: int = ..., max_depth: int | None = ..., min_samples_leaf: int = ..., split_on: str = ..., loss: str = ..., joint_fit: Any = ..., prune_factor: float = ..., ridge: Any = ..., cost_weight: float = ..., early_stopping: bool = ..., scoring: Any = ..., validation_fraction: float = ..., byte_budget: int | None = ..., byte_format: str = ..., step_budget: float | None = ..., forest: Any = ..., random_state: Any = ..., n_jobs: int | None = ..., saturation: float = ..., class_weight: Any = ...) -> None: ...
@@ -337,7 +338,6 @@ class VoCClassifier(_SequentialClassifier):
 class _AllFeatures(_Control):
     estimator: Any
     random_state: Any
-    scoring: Any
 
 class _AutoBudget(_GroupedFit, BudgetedEstimator):
     def measure(self, X: Any, y: Any, sample_weight: Any = ..., *, groups: Any = ...) -> Any: ...
@@ -406,6 +406,7 @@ class _CompactMethods:
 
 class _Control(BudgetedEstimator):
     def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
+    scoring: Any
 
 class _CostBoosting(_TreeStages):
     def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...

@@ -34,6 +34,10 @@ def test_constant_is_free_and_constant():
     # As likely as they are frequent: sure of one class, its log-loss would be a bound that any
     # model beats.
     np.testing.assert_allclose(model.predict_proba(X), np.tile(np.bincount(y) / len(y), (178, 1)))
+    # Like other classifiers, it weighs classes, and its point has the score of choice.
+    weighed = FreeConstantClassifier(class_weight={2: 9}, scoring="balanced_accuracy").fit(X, y)
+    assert set(weighed.predict(X)) == {2}
+    assert weighed.operating_points_["score"].tolist() == pytest.approx([1 / 3])
 
 
 def test_constant_of_regression_is_the_mean():

@@ -17,7 +17,7 @@ from ..forests import RandomForestClassifier
 from ..msb.l1_path import LogitPathClassifier, fit_l1_path
 from ..parallel import progress
 from ..protocol import BudgetedEstimator, Stage, WeightedFit
-from ..protocol.documenting import documented, estimator_class
+from ..protocol.documenting import estimator_class
 from ..tree.binning import bin_features
 from ..tree.convert import on_the_whole_table
 from ..tree.predictor import ForestPredictor
@@ -60,9 +60,12 @@ class _Control(WeightedFit, BudgetedEstimator):
         yield from (stage for _ in which)
 
 
-@documented
+@estimator_class
 class FreeConstantClassifier(ClassifierMixin, _Control):
     """Predict the most frequent class, with class shares as probabilities; acquire nothing."""
+
+    scoring: Any = None
+    class_weight: Any = None
 
     def _model(self):
         # "prior" predicts class shares; probabilities of 0 and 1 would have an infinite log loss.
