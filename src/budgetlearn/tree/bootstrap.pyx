@@ -28,7 +28,7 @@ ISeedSequence.register(_Words)
 
 cdef inline uint32_t hashed(uint32_t word, uint32_t* key, uint32_t multiplier) noexcept nogil:
     word ^= key[0]
-    key[0] *= multiplier
+    key[0] *= multiplier  # the next word is hashed otherwise, even if it is the same
     word *= key[0]
     return word ^ (word >> 16)
 
@@ -40,14 +40,17 @@ def seed_words(uint64_t seed):
     cdef uint32_t pool[4]
     cdef uint32_t key = 0x43B0D7E5, mixed
     cdef int i, j
+    # A seed of 64 bits is two words of 32; the other two of the pool are 0.
     for i in range(4):
         pool[i] = hashed(<uint32_t> (seed >> (32 * i)) if i < 2 else 0, &key, 0x931E8875)
+    # Every word changes all others, so that each bit of the seed reaches the whole pool.
     for i in range(4):
         for j in range(4):
             if i != j:
                 mixed = 0xCA01F9DDU * pool[j] - 0x4973F715U * hashed(pool[i], &key, 0x931E8875)
                 pool[j] = mixed ^ (mixed >> 16)
     key = 0x8B51F9DD
+    # Two words of 32 bits are one of 64, the first of them its lower half.
     for i in range(8):
         mixed = hashed(pool[i % 4], &key, 0x58F38DED)
         out[i // 2] = mixed if i % 2 == 0 else out[i // 2] | <uint64_t> mixed << 32

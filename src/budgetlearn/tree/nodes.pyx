@@ -46,6 +46,7 @@ cdef tuple columns_of(const GrownNode* nodes, Py_ssize_t n):
     cdef int32_t[:, ::1] out = integers
     cdef double[::1] thresholds_out = thresholds
     cdef uint8_t[::1] missing_out = missing_left.view(np.uint8)
+    # Copies, because the grower uses the records for its next tree, and frees them at its end.
     for i in range(n):
         out[0, i], thresholds_out[i] = nodes[i].feature, nodes[i].threshold
         out[1, i], out[2, i], out[3, i] = nodes[i].left, nodes[i].right, nodes[i].n_samples

@@ -17,4 +17,4 @@ cdef inline void to_shares(double* scores, Py_ssize_t n) noexcept nogil:
         scores[k] = exp(scores[k] - top)
         total += scores[k]
     for k in range(n):
-        scores[k] /= total
+        scores[k] /= total  # at least 1: the largest score adds exp(0)
