@@ -134,6 +134,8 @@ def test_the_catalog_says_what_there_is():
     assert deployed["conda"] == ("environment.yml" in rules)
     assert deployed["apptainer"] == ("container:" in rules)
     assert usage["report"] == ("caption=" in rules)
+    assert (ROOT / "config/README.md").is_file()  # the catalog lists a workflow only with both
+    assert (ROOT / "workflow/Snakefile").is_file()
 
 
 @pytest.mark.parametrize("hook", HOOKS, ids=lambda hook: hook["id"])

@@ -95,7 +95,7 @@ def same(expected, path):
 
 def test_as_a_module_with_a_prefix(small, expected):
     snakefile = small.folder / "Snakefile"
-    snakefile.write_text(IMPORTER.format(snakefile=str(ROOT / "Snakefile")))
+    snakefile.write_text(IMPORTER.format(snakefile=str(ROOT / "workflow" / "Snakefile")))
     config = {"budgetlearn": yaml.safe_load((small.folder / "small.yaml").read_text())}
     (small.folder / "all.yaml").write_text(yaml.safe_dump(config))
     assert "not complete" not in small.again("--configfile", "all.yaml")
@@ -129,7 +129,8 @@ def test_with_a_storage(small, expected):
         (small.folder / "rsync").chmod(0o755)
         path = f"{small.folder}:{path}"
     storage = ("--default-storage-provider", "fs", "--default-storage-prefix", "store/")
-    arguments = ("-s", ROOT / "Snakefile", "--configfile", "small.yaml", *storage)
+    catalog = ROOT / "workflow" / "Snakefile"
+    arguments = ("-s", catalog, "--configfile", "small.yaml", *storage)
     small.again(*arguments, fails=True, PATH=path)  # one run has no result
     results = small.folder / "store/results/small"
     assert "Broken" in (results / "report.html").read_text()
