@@ -2,6 +2,7 @@
 
 import re
 
+import pandas as pd
 import pytest
 
 pytestmark = pytest.mark.workflow
@@ -38,6 +39,9 @@ def test_what_others_wait_for_comes_first_then_the_heaviest(make_workflow):
         usage = workflow.folder / f"results/s/usage/fit/{data}/random/{method}/0.tsv"
         usage.parent.mkdir(parents=True)
         usage.write_text(f"s\th:m:s\n{seconds}\t0:00:01\n")
+        points = workflow.folder / f"results/s/points/{data}/random/{method}/0.parquet"
+        points.parent.mkdir(parents=True, exist_ok=True)
+        pd.DataFrame({"run": [0, 1]}).to_parquet(points)
     fits = priorities(workflow)
     slow, quick = sorted(fits["fit gif_squared"], reverse=True)
     known, unknown = sorted(fits["fit constant"])

@@ -11,6 +11,7 @@ import shutil
 from pathlib import Path
 
 import pandas as pd
+import pyarrow.parquet as pq
 
 from budgetlearn.files import whole_file, write_whole
 
@@ -23,6 +24,12 @@ SPARE = 2.5  # factor on the time of earlier jobs of a method when asking a clus
 # that were finished. So each job that fits also links its outputs in a folder that Snakemake does
 # not know, under a hash of all its inputs. When the job is started again, it takes them over.
 _FOLDER = "finished"
+# Rule that fits → folder and suffix of its first output.
+_OUTPUTS = {
+    "fit": ("points", ".parquet"),
+    "msb_importance": ("importance", ".csv"),
+    "msb_sequence": ("sequences", ".parquet"),
+}
 
 
 def folder_of(config):
@@ -161,8 +168,31 @@ def minutes_for(study, n_runs, folder):
     # A run gets `SPARE` times the slowest that Snakemake timed, up to the study's limit.
     took = []
     for path in Path(folder).glob("*.tsv"):
-        # An earlier, larger study leaves files of other runs, and a full disk empty files.
-        if (runs := len(study.runs_of(path.stem))) and path.stat().st_size:
+        # A full disk leaves empty files.
+        if path.stat().st_size and (n_timed := _n_runs_in(_output_of(path))):
             # Snakemake writes a dash for a job that ended before it could be measured.
-            took += (SPARE * pd.read_csv(path, sep="\t", na_values="-")["s"] / runs / 60).tolist()
+            took += (
+                SPARE * pd.read_csv(path, sep="\t", na_values="-")["s"] / n_timed / 60
+            ).tolist()
     return n_runs * min(study.config["cluster"]["minutes"], max(took, default=math.inf))
+
+
+def _output_of(usage):
+    """Return the output of the job that Snakemake timed in the file `usage`."""
+    head, _, tail = usage.as_posix().rpartition("usage/")
+    rule, _, name = tail.partition("/")
+    folder, suffix = _OUTPUTS[rule]
+    return Path(head, folder, name).with_suffix(suffix)
+
+
+def _n_runs_in(output):
+    """Return the number of runs in a job's output; 0 if it was lost.
+
+    The study may have had fewer runs then, so its chunks do not tell.
+    """
+    try:
+        if output.suffix == ".csv":
+            return pd.read_csv(output, usecols=["run"])["run"].nunique()
+        return len(pq.ParquetFile(output).read(["run"])["run"].unique())
+    except (OSError, ValueError, KeyError):
+        return 0
