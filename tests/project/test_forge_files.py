@@ -40,6 +40,7 @@ def test_the_forge_lints_tests_on_both_systems_and_builds_wheels():
     }
     assert "make lint" in said["lint"]
     assert "make test" in said["test"]
+    assert jobs["test"]["steps"][-1]["env"].keys() == {"CI", "BUDGETLEARN_TEST_SECONDS"}
     assert ".ci/packages" in said["packages"]
     assert "pypa/cibuildwheel" in said["wheels"]
     assert "tests/workflow/test_slurm.py" in said["slurm"]
