@@ -220,6 +220,10 @@ def test_boosted_trees_of_scikit_learn_are_read(tmp_path, classes):
     model = kind(max_iter=3).fit(X, np.arange(60) % (classes or 60))
     SavedModel.save(SimpleNamespace(model=model), tmp_path / "model")
     assert (read_model(tmp_path / "model")["model"].predict(X) == model.predict(X)).all()
+    # scikit-learn before 1.9 pickles its losses under this name.
+    loss = gzip.compress(b"c_loss\nCyHalfSquaredError\n.")
+    (tmp_path / "loss").write_bytes(f"budgetlearn model {FORMAT}\n".encode() + loss)
+    assert read_model(tmp_path / "loss").__name__ == "CyHalfSquaredError"
 
 
 def test_only_one_class_among_those_of_models_opens_files():

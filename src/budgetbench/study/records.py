@@ -216,7 +216,7 @@ def _part(path):
     with reading_made(path):
         content = pq.read_table(path)
         content.validate(full=True)  # invalid text would raise an error much later
-    lacking = sorted(set(COLUMNS) - set(content.column_names))
+        lacking = sorted(set(COLUMNS) - set(content.column_names))
     versions = [] if lacking else content["format_version"].unique().to_pylist()
     if lacking or not set(versions) <= {FORMAT_VERSION}:
         found = f"lacks {lacking}" if lacking else f"has format version {sorted(versions)}"

@@ -157,6 +157,8 @@ class _Reader(pickle.Unpickler):
 
     def find_class(self, module, name):
         """Return a class or function by its name, if it may be part of a model."""
+        # scikit-learn before 1.9 names its losses by a module that only it can import.
+        module = "sklearn._loss._loss" if module == "_loss" else module
         # Decided by name before anything is imported: importing runs code.
         package, *rest = module.split(".")
         own = package == "budgetlearn" and rest and rest[0] in _OWN and module != _OPENS_FILES

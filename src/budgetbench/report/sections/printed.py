@@ -137,7 +137,8 @@ def _read_one(path):
         known = ", ".join(judging.QUANTITIES)
         raise ConfigError(f"{path}: unknown quantity {strange[0]!r}; known: {known}.")
     more = frame.reindex(columns=_MAY_HAVE).astype(object)
-    rows = frame.drop(columns=[*_PRINTED, *_MAY_HAVE], errors="ignore").to_dict("records")
+    # By index, as pandas before 3.1 has no records of a table without columns.
+    rows = frame.drop(columns=[*_PRINTED, *_MAY_HAVE], errors="ignore").to_dict("index").values()
     frame = frame.assign(
         setting=[setting_text({n: v for n, v in row.items() if pd.notna(v)}) for row in rows],
         value=frame["value"].astype(float),
