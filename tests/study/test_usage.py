@@ -17,7 +17,7 @@ def study_in(folder):
     return SimpleNamespace(folder=str(folder), cells=cells, config=config)
 
 
-def usage(folder, *parts, seconds, runs=0, held=100):
+def usage(folder, *parts, seconds, runs=0, held=100, spent=None):
     path = folder.joinpath("usage", *parts)
     path.parent.mkdir(parents=True, exist_ok=True)
     lines = ["s\th:m:s\tmax_rss", *(f"{each}\t0:00:01\t{held}" for each in seconds)]
@@ -26,6 +26,8 @@ def usage(folder, *parts, seconds, runs=0, held=100):
         output = folder / OUTPUTS[parts[0]] / Path(*parts[1:])
         output.parent.mkdir(parents=True, exist_ok=True)
         table = pd.DataFrame({"run": [*range(runs)] * 2})  # two rows of each run
+        if spent is not None:  # both of one fit
+            table = table.assign(fit=0, fit_seconds=spent - 2, added_seconds=1.0)
         if parts[0] == "msb_importance":
             table.to_csv(output.with_suffix(".csv"))
         else:
@@ -43,6 +45,9 @@ def test_a_cluster_is_asked_for_what_earlier_jobs_took_and_never_for_more(tmp_pa
     # Of one run, as when `runs` was smaller than now.
     usage(tmp_path, "fit", "wine", "unit", "m", "0.tsv", seconds=[24.0], runs=1)
     assert minutes_for(study, 4, folder) == pytest.approx(4 * 2.5 * 24 / 60)
+    # As of a job that took over what one that was killed had kept.
+    usage(tmp_path, "fit", "wine", "unit", "m", "0.tsv", seconds=[0.3], runs=2, spent=10.0)
+    assert minutes_for(study, 4, folder) == pytest.approx(4 * 2.5 * 10 / 60)
     usage(tmp_path, "fit", "wine", "unit", "m", "1.tsv", seconds=[900], runs=2)
     assert minutes_for(study, 4, folder) == 4 * 3
     usage(tmp_path, "msb_importance", "wine", "msb", "0.tsv", seconds=[12.0], runs=2)

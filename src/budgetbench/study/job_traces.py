@@ -30,6 +30,7 @@ _OUTPUTS = {
     "msb_importance": ("importance", ".csv"),
     "msb_sequence": ("sequences", ".parquet"),
 }
+_SECONDS = ("fit", "fit_seconds", "added_seconds")  # columns of the points
 
 
 def folder_of(config):
@@ -165,15 +166,15 @@ def _kept(job):
 
 def minutes_for(study, n_runs, folder):
     """Return the minutes to ask a cluster for, for a job of `n_runs` runs."""
-    # A run gets `SPARE` times the slowest that Snakemake timed, up to the study's limit.
+    # A run gets `SPARE` times the slowest of earlier ones, up to the study's limit.
     took = []
     for path in Path(folder).glob("*.tsv"):
         # A full disk leaves empty files.
-        if path.stat().st_size and (n_timed := _n_runs_in(_output_of(path))):
+        if path.stat().st_size and (seconds := _seconds_of_runs(_output_of(path))):
             # Snakemake writes a dash for a job that ended before it could be measured.
-            took += (
-                SPARE * pd.read_csv(path, sep="\t", na_values="-")["s"] / n_timed / 60
-            ).tolist()
+            jobs = pd.read_csv(path, sep="\t", na_values="-")["s"] / len(seconds)
+            # A job that takes over kept outputs ends at once, so what they recorded counts, too.
+            took += [SPARE / 60 * max(each, *seconds.values()) for each in jobs]
     return n_runs * min(study.config["cluster"]["minutes"], max(took, default=math.inf))
 
 
@@ -185,14 +186,20 @@ def _output_of(usage):
     return Path(head, folder, name).with_suffix(suffix)
 
 
-def _n_runs_in(output):
-    """Return the number of runs in a job's output; 0 if it was lost.
+def _seconds_of_runs(output):
+    """Return {run: seconds of its fits}, 0 if none are recorded; {} if the output was lost.
 
-    The study may have had fewer runs then, so its chunks do not tell.
+    The study may have had other runs then, so its chunks do not tell which.
     """
     try:
         if output.suffix == ".csv":
-            return pd.read_csv(output, usecols=["run"])["run"].nunique()
-        return len(pq.ParquetFile(output).read(["run"])["run"].unique())
+            return dict.fromkeys(pd.read_csv(output, usecols=["run"])["run"], 0.0)
+        found = [name for name in _SECONDS if name in pq.read_schema(output).names]
+        table = pq.read_table(output, columns=["run", *found]).to_pandas()
     except (OSError, ValueError, KeyError):
-        return 0
+        return {}
+    if len(found) < len(_SECONDS):  # sequences of models
+        return dict.fromkeys(table["run"], 0.0)
+    fits = table.fillna(0.0).groupby(["run", "fit"])
+    spent = fits["fit_seconds"].max() + fits["added_seconds"].sum()
+    return spent.groupby("run").sum().to_dict()
