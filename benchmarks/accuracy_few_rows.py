@@ -104,6 +104,7 @@ TABLES = {
     "physionet_1200": (stored("physionet"), 1200),
     "coins_100x30": (coins(30), 100),
     "coins_150x15": (coins(15), 150),
+    "coins_200x300": (coins(300), 200),
     "coins_300x100": (coins(100), 300),
     "coins_300x400": (coins(400), 300),
     "noise_150x15": (noise(15), 150),
