@@ -111,12 +111,12 @@ class TestChoice:
         ).fit(X, y)
         assert (expensive.decisions(X).order[:, 0] == 1).all()
         assert FMCCClassifier(stumps, threshold=0.9).fit(X, y).score(X, y) > 0.95
-        # In floats, 0.8 - 2 * 0.1 is larger than 0.7 - 0.1.
+        # In floats, 0.8 - 5 * 0.1 is larger than 0.7 - 4 * 0.1, and 0.2 + 0.5 less than 0.3 + 0.4.
         y = np.arange(10) % 2
         X = np.where(np.column_stack([np.arange(10) < 2, np.arange(10) > 6]), -1, 1)
         X = X * (2 * y[:, None] - 1)
         linear = LogisticRegression(fit_intercept=False)
-        rounded = FMCCClassifier(linear, feature_costs=[2, 1], cost_weight=0.1).fit(X, y)
+        rounded = FMCCClassifier(linear, feature_costs=[5, 4], cost_weight=0.1).fit(X, y)
         assert (rounded.decisions(X).order[:, 0] == 1).all()
 
     def test_a_high_weight_acquires_the_cheapest_first(self):
