@@ -44,6 +44,9 @@ def test_the_forge_lints_tests_on_both_systems_and_builds_wheels():
     assert ".ci/packages" in said["packages"]
     assert "pypa/cibuildwheel" in said["wheels"]
     assert "tests/workflow/test_slurm.py" in said["slurm"]
+    assert "--resolution ${{ matrix.resolution }}" in said["versions"]
+    folders = re.findall(r"tests/\w+", said["versions"])
+    assert all((ROOT / folder).is_dir() for folder in folders)
     for name in ("test", "packages", "wheels"):
         systems = " ".join(jobs[name]["strategy"]["matrix"]["os"])
         assert "ubuntu" in systems
