@@ -17,7 +17,7 @@ def study_in(folder):
     return SimpleNamespace(folder=str(folder), cells=cells, config=config)
 
 
-def usage(folder, *parts, seconds, runs=0, held=100, spent=None):
+def usage(folder, *parts, seconds, runs=0, held=100, spent=2.0):
     path = folder.joinpath("usage", *parts)
     path.parent.mkdir(parents=True, exist_ok=True)
     lines = ["s\th:m:s\tmax_rss", *(f"{each}\t0:00:01\t{held}" for each in seconds)]
@@ -25,9 +25,8 @@ def usage(folder, *parts, seconds, runs=0, held=100, spent=None):
     if runs:
         output = folder / OUTPUTS[parts[0]] / Path(*parts[1:])
         output.parent.mkdir(parents=True, exist_ok=True)
-        table = pd.DataFrame({"run": [*range(runs)] * 2})  # two rows of each run
-        if spent is not None:  # both of one fit
-            table = table.assign(fit=0, fit_seconds=spent - 2, added_seconds=1.0)
+        table = pd.DataFrame({"run": [*range(runs)] * 2, "fit": 0})  # two rows of each fit
+        table = table.assign(fit_seconds=spent - 2, added_seconds=1.0)
         if parts[0] == "msb_importance":
             table.to_csv(output.with_suffix(".csv"))
         else:

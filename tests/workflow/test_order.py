@@ -41,7 +41,8 @@ def test_what_others_wait_for_comes_first_then_the_heaviest(make_workflow):
         usage.write_text(f"s\th:m:s\n{seconds}\t0:00:01\n")
         points = workflow.folder / f"results/s/points/{data}/random/{method}/0.parquet"
         points.parent.mkdir(parents=True, exist_ok=True)
-        pd.DataFrame({"run": [0, 1]}).to_parquet(points)
+        row = {"fit": 0, "fit_seconds": 0.1, "added_seconds": 0.1}
+        pd.DataFrame([{"run": run} | row for run in (0, 1)]).to_parquet(points)
     fits = priorities(workflow)
     slow, quick = sorted(fits["fit gif_squared"], reverse=True)
     known, unknown = sorted(fits["fit constant"])

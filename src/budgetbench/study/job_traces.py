@@ -11,11 +11,10 @@ import shutil
 from pathlib import Path
 
 import pandas as pd
-import pyarrow.parquet as pq
 
 from budgetlearn.files import whole_file, write_whole
 
-from .records import is_failure
+from .records import is_failure, seconds_of_runs
 
 # Status → setting; a run with this status is repeated when the setting is raised.
 LIMITS = {"timeout": "time_limit", "memory": "memory_limit"}
@@ -30,7 +29,6 @@ _OUTPUTS = {
     "msb_importance": ("importance", ".csv"),
     "msb_sequence": ("sequences", ".parquet"),
 }
-_SECONDS = ("fit", "fit_seconds", "added_seconds")  # columns of the points
 
 
 def folder_of(config):
@@ -170,7 +168,7 @@ def minutes_for(study, n_runs, folder):
     took = []
     for path in Path(folder).glob("*.tsv"):
         # A full disk leaves empty files.
-        if path.stat().st_size and (seconds := _seconds_of_runs(_output_of(path))):
+        if path.stat().st_size and (seconds := _seconds_of_runs(path)):
             # Snakemake writes a dash for a job that ended before it could be measured.
             jobs = pd.read_csv(path, sep="\t", na_values="-")["s"] / len(seconds)
             # A job that takes over kept outputs ends at once, so what they recorded counts, too.
@@ -178,28 +176,20 @@ def minutes_for(study, n_runs, folder):
     return n_runs * min(study.config["cluster"]["minutes"], max(took, default=math.inf))
 
 
-def _output_of(usage):
-    """Return the output of the job that Snakemake timed in the file `usage`."""
+def _seconds_of_runs(usage):
+    """Return {run: seconds} of the job that Snakemake timed in a file; {} if its output was lost.
+
+    The study may have had other runs then, so its chunks do not tell which. Seconds are those of
+    the fits, or 0 if none are recorded.
+    """
     head, _, tail = usage.as_posix().rpartition("usage/")
     rule, _, name = tail.partition("/")
     folder, suffix = _OUTPUTS[rule]
-    return Path(head, folder, name).with_suffix(suffix)
-
-
-def _seconds_of_runs(output):
-    """Return {run: seconds of its fits}, 0 if none are recorded; {} if the output was lost.
-
-    The study may have had other runs then, so its chunks do not tell which.
-    """
+    output = Path(head, folder, name).with_suffix(suffix)
     try:
-        if output.suffix == ".csv":
-            return dict.fromkeys(pd.read_csv(output, usecols=["run"])["run"], 0.0)
-        found = [name for name in _SECONDS if name in pq.read_schema(output).names]
-        table = pq.read_table(output, columns=["run", *found]).to_pandas()
+        if rule == "fit":
+            return seconds_of_runs(output)
+        table = pd.read_csv(output) if suffix == ".csv" else pd.read_parquet(output)
+        return dict.fromkeys(table["run"], 0.0)
     except (OSError, ValueError, KeyError):
         return {}
-    if len(found) < len(_SECONDS):  # sequences of models
-        return dict.fromkeys(table["run"], 0.0)
-    fits = table.fillna(0.0).groupby(["run", "fit"])
-    spent = fits["fit_seconds"].max() + fits["added_seconds"].sum()
-    return spent.groupby("run").sum().to_dict()

@@ -212,6 +212,14 @@ def read(paths):
     return pa.concat_tables(parts, promote_options="permissive").to_pandas().astype(COLUMNS)
 
 
+def seconds_of_runs(path):
+    """Return {run: seconds of its fits and of their predictions} of the points in a file."""
+    names = ["run", "fit", "fit_seconds", "added_seconds"]
+    fits = pq.read_table(path, columns=names).to_pandas().fillna(0.0).groupby(["run", "fit"])
+    seconds = fits["fit_seconds"].max() + fits["added_seconds"].sum()
+    return seconds.groupby("run").sum().to_dict()
+
+
 def _part(path):
     with reading_made(path):
         content = pq.read_table(path)
