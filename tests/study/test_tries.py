@@ -6,11 +6,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from budgetbench.study import experiment, records
 from budgetbench.study.experiment import (
     MOST_MORE,
+    OUT_OF_FOLD,
     fit,
     operating_points,
     refitted,
@@ -89,6 +90,21 @@ def test_refitting_learns_from_validation_data_and_is_chosen_without(wine_runs):
     assert [row["valid_score"] for row in once] == [row["valid_score"] for row in again]
     assert [row["setting"] for row in once] == [row["setting"] for row in again]
     assert [row["test_score"] for row in once] != [row["test_score"] for row in again]
+
+
+def test_folds_of_training_and_validation_rows_measure_what_is_chosen_out_of_fold(wine_runs):
+    run, spec = wine_runs[0], {"class": FILTER["class"], "parameters": FILTER["parameters"]}
+    fitted = []
+    rows = list(run_method("filter", spec | {"refit": OUT_OF_FOLD}, run, fitted=fitted))
+    both = [np.concatenate(parts) for parts in zip(run.train, run.valid, strict=True)]
+    alone = clone(fitted[0]).fit(*both)
+    measured = [(row["valid_cost"], row["valid_score"]) for row in rows]
+    points = alone.operating_points_
+    assert measured == list(zip(points["cost"], points["score"], strict=True))
+    right = [(stage.output == run.test[1]).mean() for stage in alone.stages(run.test[0])]
+    assert [row["test_score"] for row in rows] == right
+    once = list(run_method("filter", spec, run))
+    assert rows[0]["n_fitted"] == 6 * once[0]["n_fitted"]
 
 
 class Remembers(BaseEstimator):

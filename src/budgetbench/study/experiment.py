@@ -19,7 +19,7 @@ from sklearn.utils import get_tags
 from budgetlearn.exceptions import ConfigError, IncompletePathWarning, heard
 from budgetlearn.fit_counts import counting_fits, fit_counted
 from budgetlearn.metrics import average_precision_at_5
-from budgetlearn.protocol import Stage
+from budgetlearn.protocol import BudgetedEstimator, Stage
 from budgetlearn.protocol.scoring import SCORES, scores_of, stage_scorer
 from budgetlearn.validation import derive_seed
 
@@ -29,6 +29,7 @@ from .methods import build, classes_of, resolve
 from .records import OK, PARTIAL, setting_text, variables_text
 
 log = logging.getLogger("budgetlearn")
+OUT_OF_FOLD = "out_of_fold"  # a value of `refit`
 # With `seconds_of`, a method whose fits take no time ends after this many times `tries` settings.
 MOST_MORE = 20
 
@@ -82,9 +83,9 @@ def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
 
     In addition to the keys that `build` takes, `spec` may have `grid`, or `space` and `tries` (see
     `settings_of`); `seconds`, the processor seconds for settings after the tries; `seed_as`, the
-    method whose seeds it shares; and `refit`, which fits the model again on training and validation
-    data before it predicts test data. An estimator with a parameter `checkpoint` keeps its progress
-    in that file. Every fitted model is appended to the list `fitted`.
+    method whose seeds it shares; and `refit` (see config/README.md). An estimator with a parameter
+    `checkpoint` keeps its progress in that file. Every fitted model is appended to the list
+    `fitted`.
 
     A setting that fails has a row whose status is the reason, and the next settings are tried. Of a
     fit that ends early (see `IncompletePathWarning`), a last row has the status "partial: …".
@@ -124,10 +125,15 @@ def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
 def _points_of(model, spec, run, setting):
     """Fit a model; return the columns shared by all its rows, and the rows of its points."""
     start, processor, reasons = time.perf_counter(), time.process_time(), []
+    by_folds = spec.get("refit") == OUT_OF_FOLD and _folds_measure(model, run)
     with heard(IncompletePathWarning, reasons.append), counting_fits() as count:
-        fit(model, run)
+        if by_folds:
+            fit_counted(model, *_both_parts(run))
+            _ = model.operating_points_  # measured now, since its refits belong to the seconds
+        else:
+            fit(model, run)
         # Only for test data: validation data measure the first model, which has not seen them.
-        final = refitted(model, run) if spec.get("refit") else None
+        final = refitted(model, run) if spec.get("refit") and not by_folds else None
     # Seconds of earlier, interrupted calls, from the checkpoint.
     resumed = getattr(model, "resumed_seconds_", 0.0)
     known = {
@@ -136,7 +142,7 @@ def _points_of(model, spec, run, setting):
         "processor_seconds": time.process_time() - processor + resumed,
         "n_fitted": sum(count),
     }
-    rows = operating_points(model, run, setting, final, spec.get("scoring"))
+    rows = operating_points(model, run, setting, final, spec.get("scoring"), by_folds)
     # A run without rows would look like a run that was never done.
     if not rows:
         raise ValueError(f"{spec['class']} has no stages, so there is nothing to predict with")
@@ -155,10 +161,22 @@ def refitted(model, run):
     """Return the model fitted again on training and validation data; None if `fit` saw both."""
     if _sees_validation(model, run) or scores_out_of_fold(model):
         return None
-    both = (np.concatenate(parts) for parts in zip(run.train, run.valid, strict=True))
     again = clone(model)
-    fit_counted(again, *both)  # its return value may be None, as users forget `return self`
+    # Its return value may be None, as users forget `return self`.
+    fit_counted(again, *_both_parts(run))
     return again
+
+
+def _both_parts(run):
+    return [np.concatenate(parts) for parts in zip(run.train, run.valid, strict=True)]
+
+
+def _folds_measure(model, run):
+    """Return True if folds of training and validation data can measure a model instead of `fit`."""
+    # Folds know no queries.
+    if run.task == "ranking" or not isinstance(model, BudgetedEstimator):
+        return False
+    return not (_sees_validation(model, run) or scores_out_of_fold(model))
 
 
 def _sees_validation(model, run):
@@ -213,18 +231,20 @@ def setting_column(setting):
     return {"setting": setting_text(own)} if own else {}
 
 
-def operating_points(model, run, setting=None, final=None, scoring=None):
+def operating_points(model, run, setting=None, final=None, scoring=None, by_folds=False):
     """Return a row for each stage of a fitted model, measured on validation and test data.
 
     An estimator with `acquired_features` instead of `stages` has one stage. `setting` has the
     parameters of the grid or space that the model was fitted with. `final`, if given, is the model
     fitted again, which predicts the test data. `scoring` names the score; None: the task's default.
+    With `by_folds`, the model's own points replace those of validation data, which it has seen.
     """
     rows, scored, scoring = [], final or model, scoring or scores_of(run.task)[0]
     bought = []  # `bought` of `_with_features`
     # Both are generators, so only one stage of each part is in memory.
     valid_stages = _charged(model, run, scoring, *run.valid, run.valid_queries)
-    if run.task != "ranking" and scores_out_of_fold(model):  # its own means, out of fold, count
+    by_folds = by_folds or (run.task != "ranking" and scores_out_of_fold(model))
+    if by_folds:  # its own means count
         points = model.operating_points_[["cost", "score"]].to_dict("records")
         own = zip(valid_stages, points, strict=True)
         valid_stages = ((stage, valid | told) for (stage, valid), told in own)

@@ -102,7 +102,7 @@ def ratio_of_test_rows(dataset, study):
     """Return the ratio of test rows to the rows that a model trains on."""
     # For methods that always train on validation rows too, it is too high, and intervals too wide.
     part = _draw_split(dataset, 0, study.seed, study.sizes(dataset.id))
-    trained = (part == TRAIN) | (study.config.get("refit", False) & (part == VALID))
+    trained = (part == TRAIN) | (bool(study.config.get("refit")) & (part == VALID))
     return float((part == TEST).sum() / trained.sum())
 
 

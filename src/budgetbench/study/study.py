@@ -369,7 +369,7 @@ class Study:
         other = self.config.get("seconds_of")
         if tuned and other not in (None, method) and other in self._methods(dataset):
             decisive["seconds_of"] = other
-        decisive |= {"refit": True} if self.config.get("refit") else {}
+        decisive |= {"refit": refit} if (refit := self.config.get("refit")) else {}
         if scoring := self.scoring(dataset):  # no key for the default, which older results lack
             decisive["scoring"] = scoring
         decisive["parameters"] = spec.get("parameters", {})
