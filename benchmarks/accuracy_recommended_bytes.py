@@ -70,7 +70,7 @@ def rows_of(name):
         for kind, make in KINDS.items():
             own = found.tried[found.tried["model"] == kind]
             best = own.sort_values(["error", "bytes"], kind="stable").iloc[0]
-            errors.append(error(make(1000 * kB, task, 0, best["setting"], X, y)[0]))
+            errors.append(error(make(best["limit"], task, 0, best["setting"], X, y)[0]))
         yield name, kB, *errors, error(found.model), found.name, seconds
 
 

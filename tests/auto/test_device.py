@@ -38,9 +38,17 @@ def sums(n=300):
         (sums, "regression", "perceptron", CompactNetwork),
     ],
 )
-def test_it_names_the_kind_that_errs_less_and_writes_it(table, task, kind, expected, tmp_path):
+def test_it_names_the_kind_that_errs_less_and_writes_it(
+    table, task, kind, expected, tmp_path, monkeypatch
+):
     X, y = table()
+    monkeypatch.setattr(device, "LEAST_BYTES", 150)
     found = recommend_for_bytes(X[:200], y[:200], 600, task, random_state=0)
+    # Smaller models compete as if they were asked for, so more bytes never err more.
+    quarter = recommend_for_bytes(X[:200], y[:200], 150, task, random_state=0)
+    smaller = found.tried[found.tried["limit"] == 150]
+    assert 1 <= len(smaller) == len(quarter.tried) < len(found.tried)
+    assert smaller["error"].tolist() == quarter.tried["error"].tolist()
     assert found.name == kind
     assert isinstance(found.model, expected)
     assert (found.tried["bytes"] <= 600).all()
