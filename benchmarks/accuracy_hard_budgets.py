@@ -5,6 +5,8 @@
         --splits 5 --fit 800 --test 1200 --caps 2 3 5 7 10 14
     python benchmarks/accuracy_hard_budgets.py bank physionet --score f1_macro \
         --methods cascade_scored cascade gdfs dime
+    python benchmarks/accuracy_hard_budgets.py mnist --splits 1 --caps 10 20 30 \
+        --methods cascade gdfs dime
 
 Every feature costs 1, and so does each group that CUBE-NM sells together. Price lists in money are
 not used. In each split, rows are shuffled; a fifth or the given number are for the test, the others
@@ -57,6 +59,8 @@ def measured(name, data, seed, options):
     n_test = options.test or min(data.n_samples // 5, 2_000)
     train, test = rows[n_test:][: options.fit], rows[:n_test]
     X, model = data.X, clone(METHODS[name]).set_params(feature_costs=prices(data), random_state=0)
+    if hasattr(model, "max_acquired"):
+        model.set_params(max_acquired=max(model.max_acquired, *options.caps))
     if np.isnan(X).any() and not model.__sklearn_tags__().input_tags.allow_nan:
         X = SimpleImputer().fit(X[train]).transform(X)
     seconds = [perf_counter()]
