@@ -67,6 +67,6 @@ def test_jobs_go_through_the_scheduler_with_their_resources(make_workflow):
     assert (points["status"] == "ok").all()
     # Prepare; split, costs and two fits; collect and report. Fetching runs where the network is.
     prepare, runs, results = calls.read_text().splitlines()
-    assert "mem=2000mb -l walltime=00:20:00" in prepare
-    assert "ncpus=1:mem=1500mb -l walltime=00:24:00" in runs  # one after the other
-    assert "mem=4000mb -l walltime=00:50:00" in results
+    assert "mem=2000mb -l walltime=00:1:00" in prepare
+    assert "ncpus=1:mem=1500mb -l walltime=00:31:00" in runs  # its start, and the study's for a run
+    assert "mem=4000mb -l walltime=00:2:00" in results

@@ -190,12 +190,12 @@ def test_a_study_gives_the_same_numbers_and_finished_jobs_outlive_every_end_of_t
     with submitted(workflow, cluster, snakemake, *fits, *study, jobs=len(DEATHS)) as process:
         cluster.wait_for(lambda: process.poll() or len([*marks.glob("waits-*")]) == 5, 300)
         before = {path: path.read_bytes() for path in points.glob("*/*.parquet")}
-        asked = cluster.run("squeue", "-h", "-o", "%m").split()
+        asked = cluster.run("squeue", "-h", "-o", "%m %l").splitlines()
         ended = end_each(cluster, marks)
         output, _ = process.communicate(timeout=500)
     states = cluster.jobs()
     assert process.returncode == 0, output[-6000:]
-    assert set(asked) == {"800M"}  # as in the study
+    assert set(asked) == {"800M 3:00"}  # as in the study, the minutes with those of the start
     assert len({path.stem for path in before}) == len(DEATHS)
     assert states[ended["memory"]] in {"OUT_OF_MEMORY", "FAILED", "CANCELLED"}
     assert states[ended["time"]] == "TIMEOUT"

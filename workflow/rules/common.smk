@@ -4,9 +4,9 @@
 
 import os
 from functools import cache
-from math import ceil
+from math import inf
 
-from budgetbench.study.job_traces import is_repeated, minutes_for
+from budgetbench.study.job_traces import Minutes, is_repeated, minutes_for
 from budgetbench.study.source_code import own_files, script_fingerprint
 from budgetbench.study.methods import classes_of
 
@@ -59,20 +59,34 @@ def memory_up_to(most):
     return lambda w, attempt: min(most * attempt, memory(w, attempt))
 
 
+def light(minutes):
+    """Return a function for the minutes to ask a cluster for, for a job that does not fit."""
+    return lambda w, attempt: Minutes(attempt * minutes)
+
+
 @cache
-def expected_minutes(n_runs, folder):
-    return minutes_for(STUDY, n_runs, folder)
+def timed(n_runs, folder):
+    return minutes_for(n_runs, folder)
 
 
 def expected(rule, names, w):
-    """Return the maximum minutes of a rule's job, estimated from earlier jobs of the method."""
+    """Return the maximum minutes of a rule's job by earlier jobs of the method; else infinity."""
     folder = os.path.join(PLACE, "usage", rule, *(w[name] for name in names))
-    return expected_minutes(len(STUDY.runs_of(w.chunk)), folder)
+    return timed(len(STUDY.runs_of(w.chunk)), folder)
 
 
 def minutes(rule, *names):
     """Return a function for the minutes to ask a cluster for, for a job that fits."""
-    return lambda w, attempt: max(1, ceil(attempt * expected(rule, names, w)))
+
+    def of_job(w, attempt):
+        found = attempt * expected(rule, names, w)
+        if found < inf:
+            return Minutes(found)
+        of_run = STUDY.config["cluster"]["minutes"]
+        whole = attempt * of_run * len(STUDY.runs_of(w.chunk))
+        return Minutes(0, frozenset({((w.dataset, w.chunk), whole)}))
+
+    return of_job
 
 
 def heaviest_first(rule, *names):
@@ -83,9 +97,15 @@ def heaviest_first(rule, *names):
 
     def of_job(w):
         listed = [method for dataset, _, method in STUDY.cells if dataset == w.dataset]
-        return expected(rule, names, w) - listed.index(w.method) / 1000
+        return min(expected(rule, names, w), FIRST / 2) - listed.index(w.method) / 1000
 
     return of_job
+
+
+def cells(dataset):
+    """Return the number of a data set's cells; if it is not known, 400 million."""
+    spec = STUDY.datasets[dataset]
+    return spec.rows * spec.features if spec.rows and spec.features else 4e8
 
 
 FIRST = 10**6  # priority of jobs for which many others wait

@@ -51,7 +51,7 @@ rule collect:
         "../../environment.yml"
     resources:
         mem_mb=lambda w, attempt: 2000 * attempt,
-        runtime=lambda w, attempt: 20 * attempt,
+        runtime=light(0.2 + len(POINTS) / 2000),
     params:
         code=code_of("collect.py"),
     script:
@@ -72,7 +72,7 @@ rule solution_space:
         "../../environment.yml"
     resources:
         mem_mb=memory_up_to(2000),
-        runtime=lambda w, attempt: 10 * attempt,
+        runtime=light(0.2),
         slot=1,
     params:
         subsets=rules.fit.params.subsets,
@@ -116,7 +116,7 @@ rule report:
         "../../environment.yml"
     resources:
         mem_mb=lambda w, attempt: 4000 * attempt,
-        runtime=lambda w, attempt: 30 * attempt,
+        runtime=light(1 + len(POINTS) / 200),
     params:
         settings=STUDY.settings,
         methods=STUDY.methods,

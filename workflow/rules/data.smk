@@ -32,7 +32,7 @@ rule prepare:
         "../../environment.yml"
     resources:
         mem_mb=lambda w, attempt: 2000 * attempt,
-        runtime=lambda w, attempt: 20 * attempt,
+        runtime=lambda w, attempt: Minutes(attempt * cells(w.dataset) / 2e7),
     params:
         spec=lambda w: STUDY.prepared(w.dataset),
         code=code_of("prepare.py"),
@@ -54,7 +54,7 @@ rule split:
         "../../environment.yml"
     resources:
         mem_mb=memory_up_to(1000),
-        runtime=lambda w, attempt: 2 * attempt,
+        runtime=light(0.1),
         slot=1,
     params:
         seed=STUDY.seed,

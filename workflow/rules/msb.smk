@@ -84,7 +84,7 @@ rule msb_schedule:
         "../../environment.yml"
     resources:
         mem_mb=memory_up_to(1000),
-        runtime=lambda w, attempt: 2 * attempt,
+        runtime=light(0.1),
         slot=1,
     params:
         code=code_of("msb_schedule.py"),

@@ -18,7 +18,8 @@ from .records import is_failure, seconds_of_runs
 
 # Status → setting; a run with this status is repeated when the setting is raised.
 LIMITS = {"timeout": "time_limit", "memory": "memory_limit"}
-SPARE = 2.5  # factor on the time of earlier jobs of a method when asking a cluster for time
+SPARE = 2.2  # factor on the time of earlier jobs of a method when asking a cluster for time
+START = 0.75  # minutes to ask a cluster for, for the start of a submission
 # When one job of a submission is killed, Snakemake deletes the outputs of all its jobs, even those
 # that were finished. So each job that fits also links its outputs in a folder that Snakemake does
 # not know, under a hash of all its inputs. When the job is started again, it takes them over.
@@ -162,18 +163,35 @@ def _kept(job):
     return {output: beside(job.config, output, f"{_FOLDER}/{key}") for output in job.output}
 
 
-def minutes_for(study, n_runs, folder):
-    """Return the minutes to ask a cluster for, for a job of `n_runs` runs."""
-    # A run gets `SPARE` times the slowest of earlier ones, up to the study's limit.
+class Minutes(int):
+    """Whole minutes to ask a cluster for; of a sum over a submission, only the total is rounded up.
+
+    Jobs that were never timed share `first`, the (chunk of runs, minutes) pairs of their chunks.
+    """
+
+    def __new__(cls, exact, first=frozenset()):
+        minutes = super().__new__(cls, math.ceil(START + exact + sum(each for _, each in first)))
+        minutes.exact, minutes.first = exact, first
+        return minutes
+
+    def __add__(self, other):
+        other = other if isinstance(other, Minutes) else Minutes(other)
+        return Minutes(self.exact + other.exact, self.first | other.first)
+
+    __radd__ = __add__
+
+
+def minutes_for(n_runs, folder):
+    """Return the minutes for a job of `n_runs` runs by earlier ones; infinity if there are none."""
     took = []
     for path in Path(folder).glob("*.tsv"):
         # A full disk leaves empty files.
         if path.stat().st_size and (seconds := _seconds_of_runs(path)):
             # Snakemake writes a dash for a job that ended before it could be measured.
-            jobs = pd.read_csv(path, sep="\t", na_values="-")["s"] / len(seconds)
+            jobs = pd.read_csv(path, sep="\t", na_values="-")["s"]
             # A job that takes over kept outputs ends at once, so what they recorded counts, too.
-            took += [SPARE / 60 * max(each, *seconds.values()) for each in jobs]
-    return n_runs * min(study.config["cluster"]["minutes"], max(took, default=math.inf))
+            took += [max(each, sum(seconds.values())) / len(seconds) for each in jobs]
+    return SPARE / 60 * n_runs * max(took, default=math.inf)
 
 
 def _seconds_of_runs(usage):
