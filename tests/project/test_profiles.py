@@ -36,6 +36,7 @@ def test_what_the_snakefile_uses_of_snakemakes_insides_is_there():
     from snakemake import cli, workflow  # noqa: F401  (the first import of them must be cli)
     from snakemake.path_modifier import PathModifier
     from snakemake.script import PythonScript
+    from snakemake.settings.types import StorageSettings
 
     assert "job_rate_limiter" in inspect.getsource(workflow.JobScheduler)
     assert list(inspect.signature(workflow.Workflow.register_resource).parameters) == [
@@ -46,6 +47,7 @@ def test_what_the_snakefile_uses_of_snakemakes_insides_is_there():
     assert next(iter(inspect.signature(PythonScript.generate_preamble).parameters)) == "path"
     assert "PythonScript.generate_preamble(" in inspect.getsource(PythonScript.get_preamble)
     assert "self.forcefiles = set()" in inspect.getsource(workflow.DAG)
+    assert "default_storage_provider" in inspect.signature(StorageSettings).parameters
     wanted = Requirement(next(line for line in WORKFLOW if line.startswith("snakemake>")))
     installed = Version(version("snakemake"))
     assert installed in wanted.specifier

@@ -1,20 +1,27 @@
-"""The workflow as a module of another one, or with files in a storage, gives the same points."""
+"""The workflow as a module of another one, or on machines without its files: the same points."""
 
+import ctypes
 import json
 import os
+import shlex
 import shutil
+import subprocess
 
 import pytest
 import yaml
+from sklearn.datasets import load_wine
 
 from budgetbench.study import records
 from budgetbench.study.stored_results import differences
-from tests.workflow.conftest import ROOT, Workflow
+from tests.workflow.conftest import ROOT, TIMEOUT, Workflow, share_server, start_server
+from tests.workflow.warm import served
 
 pytestmark = pytest.mark.workflow
 STUDY = {
     "study": "small",
-    "datasets": ["wine"],
+    "datasets": ["mine"],
+    "datasets_file": "datasets.yaml",
+    "costs": ["given"],
     "methods": ["msb", "broken", "constant"],
     "methods_file": "methods.yaml",
     "runs": 1,
@@ -66,15 +73,43 @@ exec cp "$1" "$2"
 """
 
 
-@pytest.fixture
-def small(tmp_path):
-    """Return a folder with a study and the files that it names; one of its methods always fails."""
+# Submits a job to a machine of its own, a folder that is empty at first, and prints the folder.
+SUBMIT = """#!/bin/sh
+machine=$(mktemp -d {machines}/XXXXXX)
+cp "$1" $machine/job.sh
+(cd $machine; setsid sh job.sh >log 2>&1 </dev/null; echo $? >ended) >/dev/null 2>&1 &
+echo $machine
+"""
+STATUS = """#!/bin/sh
+case $(cat $1/ended 2>/dev/null) in "") echo running;; 0) echo success;; *) echo failed;; esac
+"""
+
+
+def write_tables(folder):
+    """Write a table and a price list of the user's own, and the registry that names them."""
+    table = load_wine(as_frame=True).frame
+    table.to_csv(folder / "mine.csv", index=False)
+    prices = [f"{name},{1 + place % 7}" for place, name in enumerate(table.columns[:-1])]
+    (folder / "prices.csv").write_text("\n".join(["feature,cost", *prices]))
+    entry = {"title": "Mine", "task": "classification", "costs": "prices.csv"}
+    entry["source"] = {"csv": "mine.csv", "target": "target"}
+    (folder / "datasets.yaml").write_text(yaml.safe_dump({"datasets": {"mine": entry}}))
+
+
+def make_small(folder):
+    """Write a study and the files that it names to a folder; one of its methods always fails."""
     methods = yaml.safe_load((ROOT / "config" / "methods.yaml").read_text())
     methods["broken"] = {"label": "Broken", "class": "broken.Broken"}
-    (tmp_path / "methods.yaml").write_text(yaml.safe_dump(methods))
-    (tmp_path / "broken.py").write_text(BROKEN)
-    (tmp_path / "small.yaml").write_text(yaml.safe_dump({**STUDY, "methods_path": "."}))
-    return Workflow(tmp_path)
+    (folder / "methods.yaml").write_text(yaml.safe_dump(methods))
+    (folder / "broken.py").write_text(BROKEN)
+    (folder / "small.yaml").write_text(yaml.safe_dump({**STUDY, "methods_path": "."}))
+    write_tables(folder)
+    return Workflow(folder)
+
+
+@pytest.fixture
+def small(tmp_path):
+    return make_small(tmp_path)
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +118,7 @@ def expected(tmp_path_factory):
     folder = tmp_path_factory.mktemp("plain")
     study = {**STUDY, "methods": ["msb", "constant"]}
     del study["methods_file"]
+    write_tables(folder)
     (folder / "small.yaml").write_text(yaml.safe_dump(study))
     Workflow(folder).again("collect", "-s", ROOT / "Snakefile", "--configfile", "small.yaml")
     return records.read(folder / "results/small/points.parquet")
@@ -112,7 +148,7 @@ def test_as_a_module_with_a_prefix(small, expected):
     snakefile.write_text(snakefile.read_text() + HOOKS)
     said = small.again("bl_collect", "--configfile", "all.yaml", fails=True)
     assert "1 run did not complete" in said
-    assert "broken on wine, random costs, run 0: failed: ValueError: not today" in said
+    assert "broken on mine, given costs, run 0: failed: ValueError: not today" in said
     assert "fits 1 of 1" in said
     config["budgetlearn"] |= {"strict": False, "methods": ["msb", "logitb", "constant"]}
     (small.folder / "all.yaml").write_text(yaml.safe_dump(config))
@@ -121,19 +157,70 @@ def test_as_a_module_with_a_prefix(small, expected):
     assert "bl_collect" in plan
 
 
-def test_with_a_storage(small, expected):
+def in_a_cloud(words):
+    """Make the generic plug-in like those of clouds: machines share no files with this one."""
+    import snakemake_executor_plugin_cluster_generic as plugin
+
+    plugin.common_settings.implies_no_shared_fs = True
+    plugin.common_settings.job_deploy_sources = True
+    plugin.Executor.get_python_executable = lambda self: words
+
+
+def hidden_from_machines(folder):
+    """Return a hook for calls of Snakemake; those of machines find nothing in a folder."""
+
+    def hide(words, arguments):
+        if os.getcwd() == str(folder):
+            share_server()
+            return
+        libc = ctypes.CDLL(None)
+        if libc.unshare(0x20000) == 0:  # a private mount namespace, unless that is forbidden
+            assert libc.mount(b"none", b"/", None, 0x44000, None) == 0  # private, recursively
+            assert libc.mount(b"none", os.fsencode(folder), b"tmpfs", 0, None) == 0
+        start_server.cache_clear()
+        start_server()  # another one, in there
+
+    return hide
+
+
+def test_with_a_storage_and_machines_that_share_no_files(make_workflow, expected, tmp_path):
     pytest.importorskip("snakemake_storage_plugin_fs", reason="snakemake-storage-plugin-fs")
-    path = os.environ["PATH"]
+    pytest.importorskip("snakemake_executor_plugin_cluster_generic", reason="extra `cluster`")
+    small = make_small(make_workflow().folder)
+    programs = {"submit": SUBMIT.format(machines=tmp_path), "status": STATUS}
     if shutil.which("rsync") is None:
-        (small.folder / "rsync").write_text(RSYNC)
-        (small.folder / "rsync").chmod(0o755)
-        path = f"{small.folder}:{path}"
-    storage = ("--default-storage-provider", "fs", "--default-storage-prefix", "store/")
-    catalog = ROOT / "workflow" / "Snakefile"
-    arguments = ("-s", catalog, "--configfile", "small.yaml", *storage)
-    small.again(*arguments, fails=True, PATH=path)  # one run has no result
-    results = small.folder / "store/results/small"
-    assert "Broken" in (results / "report.html").read_text()
+        programs["rsync"] = RSYNC
+    for name, text in programs.items():
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    sources = ("Snakefile", "workflow", "config", "small.yaml", "datasets.yaml", "methods.yaml")
+    for command in ("init -q", f"add {' '.join(sources)} broken.py"):  # without the tables
+        subprocess.run(["git", *command.split()], cwd=small.folder, check=True)
+    storage = ("--default-storage-provider", "fs")
+    storage += ("--default-storage-prefix", f"{tmp_path}/store/")
+    printed = ("--configfile", "config/studies/fmcc-table-1.yaml")  # numbers in the project
+    assert small.plan("-n", "--quiet", "rules", *printed, *storage)[0] == 0
+    arguments = ("--configfile", "small.yaml", *storage)
+    with served(tmp_path, in_a_cloud, hidden_from_machines(small.folder)) as words:
+        command = [*shlex.split(words), "-m", "snakemake", *arguments, "--jobs", "2"]
+        command += ["--executor", "cluster-generic", "--resources", "slot=1"]
+        command += ["--cluster-generic-submit-cmd", tmp_path / "submit"]
+        command += ["--cluster-generic-status-cmd", tmp_path / "status"]
+        done = subprocess.run(
+            [*map(str, command), "--seconds-between-status-checks", "1"],
+            cwd=small.folder,
+            env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=TIMEOUT,
+        )
+    logs = "".join(path.read_text() for path in tmp_path.glob("*/log"))
+    told = done.stdout[-6000:] + logs[-6000:]
+    assert done.returncode == 1, told  # one run has no result
+    assert "broken on mine, given costs, run 0: failed: ValueError: not today" in told
+    results = tmp_path / "store/results/small"
+    assert "Broken" in (results / "report.html").read_text(), told
     assert same(expected, results / "points.parquet")
     _, plan = small.plan("-n", "--quiet", "rules", *arguments)
     assert "fit" in plan
@@ -142,3 +229,7 @@ def test_with_a_storage(small, expected):
     _, plan = small.plan("-n", "--quiet", "rules", *few)
     assert "fit" not in plan
     assert "collect" in plan
+    (kept,) = small.folder.glob(".snakemake/storage/**/failures/points/mine/given/broken/0.json")
+    shutil.copytree(kept.parent, kept.parents[1] / "msb")
+    _, plan = small.plan("-n", "--quiet", "rules", *arguments)
+    assert "msb_importance" in plan

@@ -10,6 +10,11 @@ from budgetbench.study.job_traces import Minutes, is_repeated, minutes_for
 from budgetbench.study.source_code import own_files, script_fingerprint
 from budgetbench.study.methods import classes_of
 
+# With a storage, jobs may run on machines that share no files with this one. Only this one has the
+# user's tables and price lists, and keeps the list of failed runs. So it prepares data and prices,
+# and makes the results.
+STORED = workflow.storage_settings.default_storage_provider is not None
+
 
 def script_path(name):
     """Return the path of a rule's script."""
@@ -42,11 +47,20 @@ def repeated(output):
 
     def force(w):
         file = place_of(f"{DIR}/{output}".format(**w))
-        if main and STUDY.config["strict"] and is_repeated(config, file):
+        known = map(place_of, points_from(w)) if STORED else [file]
+        if main and STUDY.config["strict"] and any(is_repeated(config, each) for each in known):
             workflow.dag.forcefiles.add(file)
         return []
 
     return force
+
+
+def points_from(w):
+    """Return the points files that depend on a job: on other machines, only these tell failures."""
+    names = ("dataset", "costs", "method")
+    cells = (dict(zip(names, cell)) for cell in STUDY.cells)
+    found = (cell for cell in cells if all(w.get(name, cell[name]) == cell[name] for name in names))
+    return [STUDY.points_file(**cell, chunk=w.chunk) for cell in found]
 
 
 def memory(_, attempt):

@@ -46,7 +46,8 @@ rule collect:
     log:
         f"{DIR}/logs/collect.log",
     group:
-        "results"
+        None if STORED else "results"
+    localrule: STORED
     conda:
         "../../environment.yml"
     resources:
@@ -90,7 +91,10 @@ rule report:
             for dataset, costs in STUDY.cases
             for chunk in STUDY.chunks
         ],
-        sections=there([path for section in SECTIONS for path in section.inputs]),
+        sections=[
+            file if file.startswith(DIR) else local(file)
+            for file in there([path for section in SECTIONS for path in section.inputs])
+        ],
     output:
         page=report(
             f"{DIR}/report.html",
@@ -111,7 +115,8 @@ rule report:
     log:
         f"{DIR}/logs/report.log",
     group:
-        "results"
+        None if STORED else "results"
+    localrule: STORED
     conda:
         "../../environment.yml"
     resources:

@@ -11,7 +11,8 @@ rule costs:
         f"{DIR}/logs/costs/{{dataset}}/{{costs}}/{{chunk}}.log",
     priority: FIRST
     group:
-        "runs"
+        None if STORED else "runs"
+    localrule: STORED
     conda:
         "../../environment.yml"
     resources:

@@ -28,6 +28,7 @@ rule prepare:
     # The output depends only on manifest, entry and code, so `--cache` can share it.
     cache: "omit-software"
     priority: FIRST
+    localrule: STORED
     conda:
         "../../environment.yml"
     resources:

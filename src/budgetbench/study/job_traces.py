@@ -14,7 +14,7 @@ import pandas as pd
 
 from budgetlearn.files import whole_file, write_whole
 
-from .records import is_failure, seconds_of_runs
+from .records import is_failure, seconds_of_runs, statuses_of
 
 # Status → setting; a run with this status is repeated when the setting is raised.
 LIMITS = {"timeout": "time_limit", "memory": "memory_limit"}
@@ -98,6 +98,14 @@ def keep_failures(config, output, statuses, job_memory=None):
     write_whole(path, json.dumps(content, indent=1) + "\n")
 
 
+def note_failures(config, points):
+    """Keep the failures that points files tell of, which jobs on other machines could not keep."""
+    for path in points:
+        failed = {run: status for run, status in statuses_of(path) if is_failure(status)}
+        if failed != {run["run"]: run["status"] for run in _failures(config, path)["runs"]}:
+            keep_failures(config, path, failed.items())
+
+
 def closing_message(study, place_of=str):
     """Return the final message of a call, which lists incomplete runs; "" if there are none."""
     lines = []
@@ -156,9 +164,8 @@ def _link(source, target):
 
 def _kept(job):
     """Return {output: path where it is kept}; the path depends on rule, parameters and inputs."""
-    wildcards = {name: str(value) for name, value in job.wildcards.items()}
     inputs = [hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in job.input]
-    decisive = [job.rule, wildcards, dict(job.params.items()), inputs]
+    decisive = [job.rule, dict(job.wildcards.items()), dict(job.params.items()), inputs]
     key = hashlib.sha256(json.dumps(decisive, sort_keys=True, default=str).encode()).hexdigest()
     return {output: beside(job.config, output, f"{_FOLDER}/{key}") for output in job.output}
 
