@@ -141,7 +141,7 @@ def labels_alone(probabilities, table):
 
 
 RULES = {
-    "now": (CONFIRMED, EXPECTED, orders.USUAL),
+    "now": (CONFIRMED, EXPECTED, orders.ORDINARY),
     "gains": (CONFIRMED, EXPECTED, 1.0),
     "pilot": (pilot_alone, EXPECTED, 1.0),
     "labels": (CONFIRMED, labels_alone, 1.0),
@@ -154,7 +154,7 @@ def measured(name, draw, rule):
     random = np.random.RandomState(draw)
     X, y = table(random, n + 5_000)
     costs = random.randint(1, 101, X.shape[1]).astype(float)
-    estimator.confirmed_share, pool.expected_accuracy, orders.USUAL = RULES[rule]
+    estimator.confirmed_share, pool.expected_accuracy, orders.ORDINARY = RULES[rule]
     kind = ScheduleCascadeClassifier if y.dtype.kind == "i" else ScheduleCascadeRegressor
     model = kind(feature_costs=costs, random_state=draw).fit(X[:n], y[:n])
     X, y = X[n:][:MOST_TESTED], y[n:][:MOST_TESTED]

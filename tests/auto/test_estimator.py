@@ -460,7 +460,7 @@ def test_free_features_are_a_step_of_their_own_beside_others():
 def test_a_model_far_cheaper_than_those_out_of_fold_does_not_get_their_score(cost, is_kept):
     policy = SimpleNamespace(place=0, spent=np.array([8.0, 0]), inflation=1.0, temperature=1.0)
     model = SimpleNamespace(feature_costs_=FeatureCosts([1, 9]))
-    stages = SimpleNamespace(model=model, buys=[True, True])
+    stages = SimpleNamespace(model=model, acquires=[True, True])
     stages.quoted = lambda *_: (cost, 0.0)
     none = SimpleNamespace(budgets=[9.0], fill_of=lambda _: None, shift_of=lambda _: None)
     # The second case has no stage within the budget on unseen rows.
@@ -469,7 +469,7 @@ def test_a_model_far_cheaper_than_those_out_of_fold_does_not_get_their_score(cos
         entry = AutoBudgetClassifier()._bought(Entry("any", 0.9, 0.1), policy, stages, none)
         assert (entry.stage == stage) if is_kept else entry is None
     # Also where features are free nobody needs a second constant.
-    stages.buys, model.feature_costs_ = [False, False], FeatureCosts([0, 9])
+    stages.acquires, model.feature_costs_ = [False, False], FeatureCosts([0, 9])
     assert AutoBudgetClassifier()._bought(Entry("any", 0.9, 0.1), policy, stages, none) is None
 
 

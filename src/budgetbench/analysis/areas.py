@@ -1,7 +1,7 @@
 """Areas under the Pareto staircase, whole and up to a horizon, and mean cost-accuracy curves.
 
 A run that a method did not complete counts with the score of the free constant, as if the method
-bought nothing at any budget. Otherwise methods would gain by failing on hard data.
+acquired nothing at any budget. Otherwise methods would gain by failing on hard data.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from budgetlearn.exceptions import ConfigError
 from ..study.records import OK, RecordError
 from .schedules import CASE_RUN, GROUP, RUN, compressed_points
 
-CONSTANT = "constant"  # the control that buys nothing
+CONSTANT = "constant"  # the control that acquires nothing
 MOST_BUDGETS = 100
 MIN_POINTS, MIN_COSTS = 20, 5  # for a smooth mean
 # Horizon → the largest share of the full cost that may be spent; "log" weighs decades equally.
@@ -24,8 +24,8 @@ LOG_DECADES = 2.0  # the logarithmic axis starts at a hundredth of the full cost
 
 def never_undercut(costs):
     """Return the indices of the points of a schedule that cost less than every later one."""
-    # A schedule is ordered by validation costs; test costs may have another order. As a budget buys
-    # the last model that it affords, a model that costs no less than a later one is never used.
+    # A schedule is ordered by validation costs; test costs may have another order. As a budget
+    # selects the last model that it affords, one that costs no less than a later one is never used.
     cheapest_later = np.minimum.accumulate(np.append(costs, np.inf)[:0:-1])[::-1]
     return np.flatnonzero(costs < cheapest_later)
 
@@ -65,7 +65,7 @@ def free_scores(case):
 def distinct_budgets(costs, most):
     """Return at most `most` of the budgets at which a model becomes affordable, ascending."""
     budgets = np.unique(costs)
-    # Sums of the same prices may differ in the last bits, but buy the same models.
+    # Sums of the same prices may differ in the last bits, but select the same models.
     cheaper = np.concatenate(([-np.inf], budgets))[:-1]
     budgets = budgets[budgets > spendable(cheaper)]
     if budgets.size <= most:
@@ -77,7 +77,7 @@ def distinct_budgets(costs, most):
 def mean_curve(points, column, baselines):
     """Return the mean test score of one method under each budget, and its spread over runs.
 
-    In each run a budget buys the last affordable model of the schedule, or the free constant if
+    In each run a budget selects the last affordable model of the schedule, or the free constant if
     there is none or the method did not complete the run. So the area under this curve, over shares
     of the full cost, is the mean AUP (Yan et al., section 5.2).
 
@@ -131,7 +131,7 @@ def _each_run(points, schedules, expected):
     """Yield the key, the case and run, and the schedule of each run that counts.
 
     The schedule, possibly empty, is an array of costs and scores on test data, of the models that
-    some budget buys, and another on validation data, of all models.
+    some budget selects, and another on validation data, of all models.
     """
     test = schedules[["cost_fraction", "test_score"]].to_numpy(dtype=float)
     valid = schedules[["valid_fraction", "valid_score"]].to_numpy(dtype=float)

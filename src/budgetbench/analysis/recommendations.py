@@ -46,7 +46,7 @@ def at_most(points):
 def recommendations(schedules, methods, dataset, costs, *, ratio, span):
     """Return the method to use under each budget in one case.
 
-    In each run a budget buys the most expensive model of a method's schedule that it affords on
+    In each run a budget selects the most expensive model of a method's schedule that it affords on
     validation data. Methods, including controls, must afford a model in every run of the case.
     Their mean choice score must exceed that of the free constant by more than the best of equally
     many useless methods would by chance. Among these methods and the cheaper recommendation so far,
@@ -108,11 +108,11 @@ def _offers(method, points, budgets, runs):
     """Return the offer of a method under each budget; None if some run affords no model."""
     places = [np.flatnonzero(points["run"].to_numpy() == run) for run in runs]
     costs = points["valid_fraction"].to_numpy(dtype=float)
-    bought = np.array([staircase(costs[own], own, budgets, -1) for own in places]).T
+    selected = np.array([staircase(costs[own], own, budgets, -1) for own in places]).T
     index, measured = points.index.to_numpy(), points[_MEASURED].to_numpy(dtype=float)
     return [
         _Offer(method, index[rows], *measured[rows].T) if (rows >= 0).all() else None
-        for rows in bought
+        for rows in selected
     ]
 
 

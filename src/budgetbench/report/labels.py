@@ -25,7 +25,7 @@ class Method:
     colour: str  # in matplotlib's notation, like marker and line; no two methods share all three
     marker: str
     line: str
-    control: bool  # buys no feature or all of them, to bracket the others
+    control: bool  # acquires no feature or all of them, to bracket the others
     peer: bool  # a method that users would pick instead
 
 

@@ -117,9 +117,9 @@ def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
         for row in rows:
             yield {**identity(method, run, stage, number), **known, **row}
             stage += 1
-    told = method, run.dataset, run.costs_kind, run.number, stage, status
+    what = method, run.dataset, run.costs_kind, run.number, stage, status
     text = "%s on %s, %s costs, run %d: %d operating points, %s, %.1f s"
-    log.info(text, *told, time.perf_counter() - start)
+    log.info(text, *what, time.perf_counter() - start)
 
 
 def _points_of(model, spec, run, setting):
@@ -240,14 +240,14 @@ def operating_points(model, run, setting=None, final=None, scoring=None, by_fold
     With `by_folds`, the model's own points replace those of validation data, which it has seen.
     """
     rows, scored, scoring = [], final or model, scoring or scores_of(run.task)[0]
-    bought = []  # `bought` of `_with_features`
+    before = []  # `before` of `_with_features`
     # Both are generators, so only one stage of each part is in memory.
     valid_stages = _charged(model, run, scoring, *run.valid, run.valid_queries)
     by_folds = by_folds or (run.task != "ranking" and scores_out_of_fold(model))
     if by_folds:  # its own means count
         points = model.operating_points_[["cost", "score"]].to_dict("records")
         own = zip(valid_stages, points, strict=True)
-        valid_stages = ((stage, valid | told) for (stage, valid), told in own)
+        valid_stages = ((stage, valid | point) for (stage, valid), point in own)
     test_stages = _charged(scored, run, scoring, *run.test, run.test_queries, run.choosing)
     both = zip(valid_stages, test_stages, strict=True)
     for index, ((_, valid), (stage, test)) in enumerate(both):
@@ -267,19 +267,19 @@ def operating_points(model, run, setting=None, final=None, scoring=None, by_fold
         if "variables" in facts:
             facts["variables"] = variables_text(facts["variables"])
         rows.append(row | facts | setting_column({**(setting or {}), **stage.setting}))
-        bought.append((valid["n_features"] > 0, stage.setting.get("trees")))
-    return rows if final is None else _with_features(rows, bought)
+        before.append((valid["n_features"] > 0, stage.setting.get("trees")))
+    return rows if final is None else _with_features(rows, before)
 
 
-def _with_features(rows, bought):
+def _with_features(rows, before):
     """Return the rows, with another stage's results where a refit has lost all features."""
     # Where a first split barely pays, a model may acquire features and its refit none, although
     # validation data chose the model for these features. Then another refitted stage takes its
     # place: of those with as many trees, that of the cost nearest to the model's on validation
-    # data. `bought` has, for each row, whether the first model acquired features, and its number of
+    # data. `before` has, for each row, whether the first model acquired features, and its number of
     # trees, if it names one.
     with_some = [
-        (row, trees) for row, (_, trees) in zip(rows, bought, strict=True) if row["n_features"] > 0
+        (row, trees) for row, (_, trees) in zip(rows, before, strict=True) if row["n_features"] > 0
     ]
 
     def replaced(row, had_features, trees):
@@ -290,7 +290,7 @@ def _with_features(rows, bought):
         kept = ("valid_cost", "valid_cost_max", "valid_score", "setting")
         return nearest | {name: row[name] for name in kept if name in row}
 
-    return [replaced(row, *first) for row, first in zip(rows, bought, strict=True)]
+    return [replaced(row, *first) for row, first in zip(rows, before, strict=True)]
 
 
 def scores_out_of_fold(model):

@@ -211,7 +211,7 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
         # Within the budget on unseen rows, too, if possible: `predict` chooses by the quoted cost.
         stage = stages.choose(budget, policy.inflation)
         stage = stages.choose(budget) if stage is None else stage
-        if stage is None or not stages.buys[stage]:
+        if stage is None or not stages.acquires[stage]:
             return None
         cost, error = stages.quoted(stage, policy.inflation)
         nothing_is_free = model.feature_costs_.alone.min() > 0

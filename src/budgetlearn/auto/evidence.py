@@ -317,11 +317,11 @@ def quoted_scores(field, chosen, bias):
     # The score out of fold, minus its `bias`, (n_budgets,). Policies that score less than cheaper
     # ones, though not beyond chance, get their common mean (isotonic regression).
     first = {policy: place for place, policy in reversed(list(enumerate(chosen)))}
-    means, bought = field.rows.mean(axis=1), sorted(filter(None, first), key=first.get)
-    scores = np.array([means[policy] - bias[first[policy]] for policy in bought])
-    if field.spends and bought:
+    means, acquiring = field.rows.mean(axis=1), sorted(filter(None, first), key=first.get)
+    scores = np.array([means[policy] - bias[first[policy]] for policy in acquiring])
+    if field.spends and acquiring:
         scores = isotonic_regression(scores)
-    return {0: means[0], **dict(zip(bought, scores.tolist(), strict=True))}
+    return {0: means[0], **dict(zip(acquiring, scores.tolist(), strict=True))}
 
 
 def everything(field):

@@ -87,9 +87,9 @@ class Stages:
 
     def __init__(self, model, X, weighed=False, groups=None):
         self.model = model
-        bought = (stage.acquired for stage in each_stage(model, X, {"acquired"}))
-        found = [(model.feature_costs_.total(each), each.any()) for each in bought]
-        spent, self.buys = zip(*found, strict=True)  # `buys`: whether any row acquires a feature
+        acquired = (stage.acquired for stage in each_stage(model, X, {"acquired"}))
+        found = [(model.feature_costs_.total(each), each.any()) for each in acquired]
+        spent, self.acquires = zip(*found, strict=True)  # whether any row acquires a feature
         self.costs, self.errors = np.transpose([cost_and_error(each, groups) for each in spent])
         # Looked up without reading the attribute, which might start to measure out of fold.
         self.measured = "operating_points_" in vars(model)

@@ -64,8 +64,8 @@ class Cascade:
         """
         features, (start, end) = self.stages[stage + 1], self.costs[stage : stage + 2]
         lengths = range(len(self.stages[stage]) + 1, len(features))
-        bills = [(features[n - 1], costs.subset(list(features[:n]))) for n in lengths]
-        return [(f, (bill - start) / (end - start)) for f, bill in bills if affords(cap, bill)]
+        totals = [(features[n - 1], costs.subset(list(features[:n]))) for n in lengths]
+        return [(f, (total - start) / (end - start)) for f, total in totals if affords(cap, total)]
 
     def reader(self, models, X, answers):
         """Return a reader of predictions for the rows of X; cascades may share the answers."""

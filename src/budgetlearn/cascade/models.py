@@ -33,12 +33,12 @@ MAX_BINS = 255
 # Boosting grows a tree for each class in each round: with many classes, fewer and larger steps.
 MOST_BOOSTED_TREES = 200
 # Rounds are added ROUNDS_AT_ONCE at a time while the out-of-fold loss falls, up to MOST_TIMES the
-# usual number: few features need few rounds. With one fold, the loss may rise PATIENCE - 1 times. A
-# pilot has a fixed number of rounds.
+# standard number: few features need few rounds. With one fold, the loss may rise PATIENCE - 1
+# times. A pilot has a fixed number of rounds.
 ROUNDS_AT_ONCE, PILOT_ROUNDS, MOST_TIMES, PATIENCE = 10, 30, 4, 3
-# If a table of MANY_ROWS needs more than the usual number, more leaves at a rate divided by FINER
-# may have less loss. With fewer rows they predict no better. Each number of leaves must lower the
-# loss below FINER_LESS times that of the number before. LARGE trees are tried if a part is judged.
+# If a table of MANY_ROWS needs more than that number, more leaves at a rate divided by FINER may
+# have less loss. With fewer rows they predict no better. Each number of leaves must lower the loss
+# below FINER_LESS times that of the number before. LARGE trees are tried if a part is judged.
 MANY_ROWS, FINER, FINER_LESS, MORE_LEAVES, LARGE = 5000, 2, 0.99, 30, (60, 120)
 # Smallest size of a leaf. Small leaves find sharp boundaries but overfit sooner, so they must have
 # a loss below CLEARLY_LESS times that of large ones.
@@ -365,9 +365,9 @@ class BoostingKind:
         least, best, done, n_more = np.inf, 0, 0, ROUNDS_AT_ONCE * self.finer
         # The loss of a single model fluctuates more than the mean of several.
         patience = n_more if len(parts) > 1 else PATIENCE * n_more
-        usual = boosting_rounds(table.n_classes)[0]
+        standard = boosting_rounds(table.n_classes)[0]
         # Larger trees get fewer rounds, so that a fit takes about as long.
-        most = MOST_TIMES * self.finer**2 * usual * min(1, MORE_LEAVES / self.n_leaves)
+        most = MOST_TIMES * self.finer**2 * standard * min(1, MORE_LEAVES / self.n_leaves)
         while done < most:
             for out, boosting in parts:
                 boosting.grow(n_more)
@@ -383,7 +383,7 @@ class BoostingKind:
         return held_out, best, parts[-1][1]
 
     def fit_whole(self, table, features, seed, n_rounds=None):
-        """Return the model of all examples after `n_rounds`; None: the usual number."""
+        """Return the model of all examples after `n_rounds`; None: the standard number."""
         rows = np.arange(len(table.y))
         boosting = self._begun(table, table.coded.take(features), rows, keep=True)
         boosting.grow(n_rounds or self.finer * boosting_rounds(table.n_classes)[0])

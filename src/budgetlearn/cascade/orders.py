@@ -198,7 +198,7 @@ def nested_stages(sets, n_features):
 
 # Number of stages that the pilot repeats, number of parts that it leaves out, and its models.
 N_PILOTS, N_PARTS = 2, 3
-USUAL = 0.95  # quantile of the rows' gains above which they count as unusual
+ORDINARY = 0.95  # quantile of the rows' gains above which they count as unusual
 PILOTS = ("linear", "boosting")
 
 
@@ -228,7 +228,7 @@ def confirmed_share(table, costs, traces, last, seed, n_jobs=None):
     flattery = np.subtract(inside, outside).sum(axis=0) / len(known)
     left = gains - flattery
     # A few rows with far larger gains inflate the error, so try again with gains and losses capped.
-    for most in (np.inf, np.quantile(left, USUAL)):
+    for most in (np.inf, np.quantile(left, ORDINARY)):
         own, gained, lost = np.minimum([left, gains, constant], most)
         mean = table.mean(own)
         # Of the gain as a share of the constant's loss, which differs by row, but not by luck.

@@ -207,11 +207,11 @@ def expected_accuracy(probabilities, table):
     # The gain over always predicting the most frequent label depends on the rows with another
     # label. If they are few, the observed gain is largely luck, so the gain that the probabilities
     # claim gets more weight.
-    own, usual = probabilities.argmax(axis=1), np.bincount(table.y, table.weight).argmax()
-    claimed = table.mean(probabilities.max(axis=1) - probabilities[:, usual])
-    seen, error = table.mean_and_error(1.0 * (own == table.y) - (table.y == usual))
+    own, frequent = probabilities.argmax(axis=1), np.bincount(table.y, table.weight).argmax()
+    claimed = table.mean(probabilities.max(axis=1) - probabilities[:, frequent])
+    seen, error = table.mean_and_error(1.0 * (own == table.y) - (table.y == frequent))
     trust = _trust(claimed, error)
-    return float(table.mean(table.y == usual) + trust * seen + (1 - trust) * claimed)
+    return float(table.mean(table.y == frequent) + trust * seen + (1 - trust) * claimed)
 
 
 def number_evidence(trace, changes, table, reference):
@@ -341,8 +341,8 @@ def _judged(evidence, thresholds, tradeoff):
         targets = table.y / np.sqrt(table.variance)  # R² divides by their variance
         error = table.mean_and_error(r2_rows(1.0 - scores, targets, table.weight))[1]
     score = evidence.best_score - float(table.mean(losses))
-    bill = cost_of_rows(spent, sizes, table.counted, table.groups)
-    values = {"score": score, "observed": observed, "observed_se": error, **bill}
+    cost = cost_of_rows(spent, sizes, table.counted, table.groups)
+    values = {"score": score, "observed": observed, "observed_se": error, **cost}
     # The reference's predictions are right on average, but not wherever another stage disagrees.
     added, error = table.mean_and_error(scores - evidence.best_scores + losses)
     values["correction"] = _trust(table.mean(losses), error) * added

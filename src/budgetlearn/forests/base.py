@@ -112,7 +112,7 @@ def tree_acquisitions(estimator, model, n_samples, ledger, answer, *, votes=Fals
     # for is requested next, the cheapest among equals. Under a cap an example takes one tree after
     # another, so that it spends its budget on whole trees.
     summed = per_step > 0
-    # A sum ends at the first refused feature, and features of its later trees would be bought in
+    # A sum ends at the first refused feature, and features of its later trees would be acquired in
     # vain. So if joint requests save no time, trees are walked one by one.
     one_by_one = ledger.max_cost < np.inf or (summed and (ledger.at_hand or n_samples == 1))
     walking = predictor.waiting_trees(

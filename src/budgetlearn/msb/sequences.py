@@ -95,7 +95,7 @@ class ImportancePerCostSequence(ImportanceSequence):
     importance : array-like of shape (n_features,), dict or Series, default=None
         As for `ImportanceSequence`; values below a thousandth of the largest count as that much.
     gamma : float, default=1.0
-        The exponent γ of the cost, a share of the bill as in `CostSequence`; from 0 to a million.
+        The exponent γ of the cost, a share as in `CostSequence`; from 0 to a million.
     """
 
     name = "importance_per_cost"
@@ -152,7 +152,7 @@ class UniformSequence(RemovalSequence):
 
 
 def _shares(costs, left):
-    """Return each variable's share of the bill for the variables `left`."""
+    """Return each variable's share of the acquisition cost of the variables `left`."""
     acquired = np.zeros(costs.n_features, dtype=bool)
     acquired[left] = True
     return costs.shares(acquired)
@@ -215,9 +215,9 @@ class ForwardSequence:
         importance = problem.importance_or(self.importance)
         acquired = np.eye(problem.costs.n_features, dtype=bool)
         acquired[:, list(chosen)] = True
-        bills, candidates = problem.costs.total(acquired), []  # of the chosen and one more
+        totals, candidates = problem.costs.total(acquired), []  # of the chosen and one more
         for _ in range(self.n_candidates):
-            candidates.append(first_of(rest, -importance, bills))
+            candidates.append(first_of(rest, -importance, totals))
             rest.remove(candidates[-1])
         return candidates
 
@@ -226,8 +226,8 @@ def best_of(models):
     """Return the variables of the model with the highest score, the first cheapest one of ties."""
     best = max(model.score for model in models)
     models = [model for model in models if model.score == best]
-    bills = np.array([model.cost for model in models])
-    return models[first_of(range(len(models)), bills)].variables
+    costs = np.array([model.cost for model in models])
+    return models[first_of(range(len(models)), costs)].variables
 
 
 class L1PathSequence:

@@ -192,7 +192,7 @@ class MarginClassifier(SequentialClassifier):
         self.estimators_, self._scores = map(list, zip(*fitted, strict=True))
         self._columns = np.ascontiguousarray(self._scaler.transform(X).T)
         parts = self._parts(X)
-        # The part of a column with the same value in every row is known without buying it.
+        # The part of a column with the same value in every row is known without acquiring it.
         known = parts[0, ~self._varies].sum(axis=0)
         self._offsets = np.array([score.offset for score in self._scores]) + known
         # Margins of all training examples by feature, computed once; walks sum them (eq. 2).
