@@ -14,8 +14,8 @@ from sklearn.utils import all_estimators
 
 from budgetbench.study.experiment import fit, run_method
 from budgetbench.study.methods import build
+from budgetlearn.budgetrf.feature_sets import Regrowth
 from budgetlearn.budgetrf.growing import TreeSource
-from budgetlearn.budgetrf.regrowing import Regrowth
 from budgetlearn.cascade import bayes
 from budgetlearn.cascade.smooth_models import KernelFit, LinearKind
 from budgetlearn.costs import FeatureCosts

@@ -24,9 +24,7 @@ from ..protocol.operating_points import measures, refuse_unscored
 from ..protocol.scoring import score_outcome
 from ..tree import impurity as kinds
 from ..validation import ParameterError, check_choice, check_number, check_numbers, is_flag
-from .growing import WEIGHTS, NumberTreeSource, TreeSource, grow_within_budget, measured
-from .leaf_refit import PENALTIES, LogisticRefit, RidgeRefit
-from .regrowing import (
+from .feature_sets import (
     Regrowth,
     confirmed_share,
     first_forests,
@@ -34,6 +32,8 @@ from .regrowing import (
     judging_rows,
     near_front,
 )
+from .growing import WEIGHTS, NumberTreeSource, TreeSource, grow_within_budget, measured
+from .leaf_refit import PENALTIES, LogisticRefit, RidgeRefit
 
 # Ratios of the highest to the lowest price in the risk, if no exponent is given. At 1.001 prices
 # settle ties, as in small nodes. At 4/3 minimax pairs still prefer a perfect feature to noise.

@@ -10,8 +10,8 @@ from ..fit_counts import count_fit
 from ..parallel import threads_ahead
 from ..tree.growth import Acquisitions, TreeGrower
 from ..tree.predictor import LEAF, ForestPredictor, Tree
+from .feature_sets import MOST_ROWS
 from .leaf_refit import PRIOR
-from .regrowing import MOST_ROWS
 
 
 class TreeSource:

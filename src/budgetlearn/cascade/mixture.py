@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from ..protocol.calibration import FLOOR, fit_temperature
-from .mixing import mixed, tempered
+from .kernels import mixed, tempered
 
 # Targets are shifted if their minimum is beyond this multiple of their span.
 FAR = 1e4

@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from ..fit_counts import count_fit
 from ..protocol.calibration import scale_of
 from ..tree.shares import softmax
-from .mixing import gaussian_sums, standardised
+from .kernels import gaussian_sums, standardised
 
 # Values are clipped at this many standard deviations, so that outliers do not dominate.
 FARTHEST = 3.0

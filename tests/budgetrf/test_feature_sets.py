@@ -10,9 +10,8 @@ from sklearn.datasets import make_classification, make_regression
 from sklearn.metrics import log_loss
 
 from budgetlearn.budgetrf import BudgetRFClassifier, BudgetRFRegressor, Growth, Leaves
-from budgetlearn.budgetrf import regrowing as module
-from budgetlearn.budgetrf.leaf_refit import prefix_sizes
-from budgetlearn.budgetrf.regrowing import (
+from budgetlearn.budgetrf import feature_sets as module
+from budgetlearn.budgetrf.feature_sets import (
     LEAF_SIZES,
     LEAST_SHARES,
     SLACK,
@@ -22,6 +21,7 @@ from budgetlearn.budgetrf.regrowing import (
     found_sets,
     near_front,
 )
+from budgetlearn.budgetrf.leaf_refit import prefix_sizes
 from budgetlearn.curves import pareto_indices
 from budgetlearn.protocol.calibration import FLOOR
 from budgetlearn.protocol.checked_data import Examples

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from budgetlearn.cascade.mixing import (
+from budgetlearn.cascade.kernels import (
     gaussian_sums,
     mixed,
     standardised,
