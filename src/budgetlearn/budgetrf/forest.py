@@ -59,7 +59,7 @@ class ParameterGroup:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Growth(ParameterGroup):
-    """How the trees of BudgetRF grow: the parameter `growth` of its estimators.
+    """Rules of the growth of BudgetRF's trees: the parameter `growth` of its estimators.
 
     Parameters
     ----------
@@ -279,7 +279,7 @@ class GrownOnBudget:
 
     @property
     def trains_on_validation(self):
-        """Whether validation data are used for training, with points measured out of bag."""
+        """True if validation data are used for training, with points measured out of bag."""
         return self._growth.regrow is not None
 
     @property

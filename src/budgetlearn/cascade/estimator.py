@@ -124,7 +124,7 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
 
     @property
     def _only_dynamic(self):
-        """Whether only a dynamic order is used, without fixed ones as competitors."""
+        """True if only a dynamic order is used, without fixed ones as competitors."""
         return is_flag(self.dynamic) and bool(self.dynamic)
 
     def _label(self, predictions, leaning=None):

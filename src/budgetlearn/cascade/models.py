@@ -85,7 +85,7 @@ class Table:
 
     @cached_property
     def last_is_final(self):
-        """Whether models of the only fold are final, as they learn from nearly all examples."""
+        """True if models of the only fold are final, as they learn from nearly all examples."""
         return len(self.judged.y) <= MOST_LEFT_OUT * len(self.y)
 
     def of(self, features):

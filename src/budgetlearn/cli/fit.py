@@ -282,7 +282,7 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
 
 
 def _nothing(estimator, curve, train, valid, own, test, groups):
-    """Return what is predicted if nothing is bought, and its row of scores as in the curve."""
+    """Return the prediction if nothing is bought, and its row of scores as in the curve."""
     # A line of the schedule that buys nothing predicts it, as the first line of `auto` does.
     buys_nothing = (curve["n_features"] == 0).to_numpy()
     if buys_nothing.any():

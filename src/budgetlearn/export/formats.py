@@ -75,7 +75,7 @@ def _placed(thresholds, step):
 
 
 def _ranks(ascending, numbers):
-    """Return how many of `ascending` are less than each number; equal ones count half."""
+    """Return the count of `ascending` below each number; equal ones count half."""
     sides = (np.searchsorted(ascending, numbers, side=side) for side in ("left", "right"))
     return sum(sides) / 2
 

@@ -242,7 +242,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
 
     @property
     def _regresses(self):
-        """Whether `joint_fit` names a regression; otherwise it is a number of passes."""
+        """True if `joint_fit` names a regression; otherwise it is a number of passes."""
         return isinstance(self.joint_fit, str)
 
     @property

@@ -436,7 +436,7 @@ cdef inline const uint8_t* column_of(Splitter splitter, int32_t feature) noexcep
 cdef bint look_up_codes(
     Splitter splitter, const int32_t* order, int32_t n, double* low, double* high
 ) noexcept nogil:
-    """As `look_up`, in one-byte codes; return False if all cells of the node are in doubt."""
+    """Look up one-byte codes; return False if all cells of the node are in doubt."""
     cdef Py_ssize_t feature = splitter.feature, first = splitter.offsets[feature], place
     cdef const uint8_t* codes = &splitter.feature_codes[feature, 0]
     splitter.n_beyond = 0
@@ -543,7 +543,7 @@ cdef double code_cut(Splitter splitter, Split* drawn, int32_t n) noexcept nogil:
 cdef void look_up_with_gaps(
     Splitter splitter, int32_t feature, const int32_t* order, int32_t n, double* low, double* high
 ) noexcept nogil:
-    """As `look_up`, with missing values below or above all others, on a side drawn at random."""
+    """Look up cells, with missing ones below or above all others, on a side drawn at random."""
     cdef double* values = <double*> &splitter.values[0]
     cdef const double* column = <const double*> column_of(splitter, feature)
     cdef double value, beyond
@@ -599,7 +599,7 @@ cdef inline void gather_bytes(
     const uint8_t* column, const int32_t* samples, int32_t n, uint8_t* values, double* low,
     double* high,
 ) noexcept nogil:
-    """As `gather_numbers`, but the least and the largest are found for many bytes at once."""
+    """Gather bytes as `gather_numbers`, with least and largest found for many at once."""
     cdef uint8_t least = column[samples[n - 1]], largest = least
     cdef int32_t i
     values[n - 1] = least

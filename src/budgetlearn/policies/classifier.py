@@ -139,7 +139,7 @@ class PolicyClassifier(ClassifierMixin, BudgetedEstimator):
         return walked(self._walking(len(X), most, threshold, np.inf), X)
 
     def _walking(self, n_rows, most, threshold, max_cost):
-        """Yield what examples want, as for `requests_by_feature`, and return the `Record`."""
+        """Yield requests, as for `requests_by_feature`, and return the `Record`."""
         walk, rows = Record.empty(n_rows, self.n_features_in_), np.arange(n_rows)
         while True:
             rows = rows[walk.acquired[rows].sum(axis=1) < most]

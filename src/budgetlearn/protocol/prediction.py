@@ -266,7 +266,7 @@ class Session:
 
     @property
     def done(self) -> bool:
-        """Whether no more features are needed."""
+        """True if no more features are needed."""
         return self._request is None
 
     @property

@@ -308,7 +308,7 @@ cdef class MarginWalker:
         self.high[k, r] = -share[ranked[n - 1] * n_rivals] if n > 0 else INFINITY
 
     cdef inline bint beats_others(self, index_t k, index_t feature, index_t r) noexcept nogil:
-        """Whether example k with a feature leads all rivals but r, as far as they are counted."""
+        """Return True if example k with a feature leads all rivals but r, as far as counted."""
         cdef index_t other
         for other in range(self.n_rivals):
             if other != r and -self.leads[k, feature, other] > self.low[k, other]:

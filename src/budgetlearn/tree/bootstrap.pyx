@@ -58,7 +58,7 @@ def seed_words(uint64_t seed):
 
 
 def bootstrap_weights(uint32_t n_samples, uint64_t seed):
-    """Return how often each of n_samples > 0 examples is drawn with replacement, float64."""
+    """Return the number of draws, with replacement, of each of n_samples > 0 examples."""
     weights, source = np.zeros(n_samples), np.random.PCG64(_Words(seed_words(seed)))
     cdef double[::1] counts = weights
     cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(source.capsule, "BitGenerator")

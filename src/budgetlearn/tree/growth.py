@@ -80,7 +80,7 @@ class Acquisitions:
         self.acquired = np.zeros((n_features + self.charges.size, n_samples), dtype=np.uint8)
 
     def pay(self, owned, rows, features):
-        """Return what some examples pay for one feature each, and mark it in `owned`."""
+        """Return the prices that examples pay for one feature each, and mark it in `owned`."""
         # Acquired features cost 0; the first member of a group bears its charge.
         paid = np.where(owned[features, rows], 0.0, self.prices[features])
         owned[features, rows] = 1
