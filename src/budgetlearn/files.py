@@ -195,6 +195,7 @@ def _cell_text(cell, decimal):
 def _strict_loader():
     """Return a YAML loader that raises for repeated keys, and the module yaml."""
     # The safe loader would silently use the last one. Keys from `<<` may be replaced, as usual.
+    # ruamel.yaml reads YAML 1.2, where `yes` is a word, and Snakemake reads the same files as 1.1.
     with extra("workflow", "reading a configuration"):
         import yaml
 

@@ -6,7 +6,8 @@
 
 Each mutant is one change of one expression (`operators.py`). It is tried on a copy of the tree with
 those tests of its part that run its line. The fast tests run first, until one fails. A mutant that
-takes far longer than its tests counts as noticed.
+takes far longer than its tests counts as noticed. (mutmut changes functions only, and cosmic-ray
+runs all tests for each change.)
 
 Results are kept in `.mutants/`, so a stopped run can be continued. After a change of the code, only
 the mutants that it may affect are tried again. A mutant that tests have noticed is tried again only

@@ -2,7 +2,8 @@
 
 What budgetlearn exports, what its methods return, and the data sets of the benchmark are the
 interface: every argument and result is documented. Other names without an underscore serve the
-project itself: a sentence is enough, but it must not be wrong.
+project itself: a sentence is enough, but it must not be wrong. The settings of numpydoc's linter
+have one list of checks for all names.
 """
 
 import dataclasses

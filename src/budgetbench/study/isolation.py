@@ -2,6 +2,7 @@
 
 A method may run out of memory or time, call ``sys.exit`` or crash in compiled code. So each run is
 a child process of the job, under hard limits. Results do not depend on whether it is forked.
+Pebble and loky do not limit memory, and keep nothing of a child that dies.
 """
 
 import ctypes

@@ -170,6 +170,7 @@ def differences(fresh, stored, within=0.0):
             raise RerunError(f"the {name} results have two operating points with the same key.")
         # Tuples, as == of arrays gives arrays. Exactly: their last bit is larger than `TOLERANCE`.
         frame["acquisition_rates"] = frame["acquisition_rates"].map(tuple, na_action="ignore")
+    # All values that differ, where pandas.testing would name the first column only.
     fresh, stored = fresh.align(stored)
     numbers = fresh.select_dtypes("number").columns
     near = np.isclose(fresh[numbers], stored[numbers], rtol=within, atol=0, equal_nan=True)

@@ -1,4 +1,4 @@
-"""Calibration of probabilities by a temperature."""
+"""Calibration of probabilities by a temperature, which scikit-learn has only from 1.8 on."""
 
 import numpy as np
 from scipy.optimize import minimize_scalar
