@@ -132,6 +132,8 @@ def run_tests(tree, files, path=None, code=None, plugins=list):
     exit_code = _in_child(tree, job, memory=MEMORY)
     if exit_code is None:
         return TIMEOUT
+    if exit_code == pytest.ExitCode.USAGE_ERROR and code is not None:
+        return KILLED  # a conftest.py that imports the change failed
     if exit_code in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED):
         raise SystemExit(f"pytest found no tests to run in {list(files)} (exit {exit_code})")
     return SURVIVED if exit_code == pytest.ExitCode.OK else KILLED

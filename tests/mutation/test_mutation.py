@@ -79,6 +79,7 @@ def tree(tmp_path):
     (tree / "src" / "steps.py").write_text(
         "def count(n):\n    i = 0\n    while i < n:\n        i += 1\n    return i if i else -0\n"
     )
+    (tree / "conftest.py").write_text("import steps\n\nassert steps.count(0) is not None\n")
     (tree / "test_steps.py").write_text(
         "import steps\n\n\ndef test_count():\n    assert steps.count(3) == 3\n\n\n"
         "def test_elsewhere():\n    assert True\n"
