@@ -45,7 +45,7 @@ def test_linear_models_learn_from_weights_as_from_rows(y, n_classes):
 @pytest.mark.parametrize("n_classes", [2, None])
 @pytest.mark.parametrize("kind", ["boosting", "forest"])
 def test_trees_lean_to_what_weighs_more(kind, n_classes):
-    # Few different rows, so that leaves are not pure, and chance alone: what is foretold of unseen
+    # Few different rows, so that leaves are not pure, and chance alone: what is expected of unseen
     # examples is what is frequent, or weighs more.
     random = np.random.default_rng(4)
     y = random.integers(0, 2, N) if n_classes else random.normal(size=N)

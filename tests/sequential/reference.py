@@ -99,7 +99,7 @@ def voc_gains(train, codes, point, owned, ridge):
     expected = []
     for feature in rest:
         gaussians = [
-            _foretell(train[codes == c], weights[codes == c], point, owned, feature, ridge)
+            _forecast(train[codes == c], weights[codes == c], point, owned, feature, ridge)
             for c in classes
         ]
         low = min(mean - 9.0 * spread for mean, spread in gaussians)
@@ -113,7 +113,7 @@ def voc_gains(train, codes, point, owned, ridge):
     return posterior, rest, np.array(expected)
 
 
-def _foretell(examples, weights, point, owned, feature, ridge):
+def _forecast(examples, weights, point, owned, feature, ridge):
     design = np.column_stack([np.ones(len(examples)), examples[:, owned]])
     target = examples[:, feature]
     penalty = ridge * np.diag([0.0] + [1.0] * len(owned))

@@ -425,7 +425,7 @@ def test_ranking_is_scored_by_whole_queries(ranking_run):
     ],
     ids=["cascade", "refitted"],
 )
-def test_in_ranking_a_model_that_measures_itself_is_measured_by_queries(ranking_run, spec):
+def test_in_ranking_a_model_measured_out_of_fold_is_measured_by_queries(ranking_run, spec):
     run, fitted = ranking_run, []
     frame = records.table(run_method("m", spec | {"refit": True}, run, fitted=fitted))
     assert set(frame["status"]) == {"ok"}
@@ -453,7 +453,7 @@ def test_acquiring_one_by_one_is_evaluated_after_each_acquisition(wine_runs):
         assert row.estimated_score == pytest.approx(shares[np.arange(len(y)), predicted].mean())
 
 
-def test_only_methods_that_foretell_their_accuracy_record_it(wine_runs):
+def test_only_methods_that_estimate_their_accuracy_record_it(wine_runs):
     assert records.table(run_method("logitb", LOGIT, wine_runs[0]))["estimated_score"].isna().all()
 
 
