@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
+from scipy.sparse import csr_matrix
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -296,7 +297,7 @@ def test_nullable_labels_of_pandas_stay_what_they_are(table, nullable, plain):
         ModelScheduleSearch(random_state=0).fit(X, gaps)
 
 
-def test_a_table_of_pyarrow_has_names():
+def test_pyarrow_gives_names_lists_are_read_and_sparse_tables_refused():
     pyarrow = pytest.importorskip("pyarrow")
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 2)), columns=["age", "dose"])
     y, given = np.asarray(X["age"] > 0), pyarrow.Table.from_pandas(X)
@@ -307,6 +308,12 @@ def test_a_table_of_pyarrow_has_names():
     words = pyarrow.Table.from_pandas(X.assign(dose="much"))
     with pytest.raises(ParameterError, match="feature 'dose' is 'much' in row 1"):
         SignOfFirst().fit(words, y)
+    plain = SignOfFirst().fit(X.to_numpy(), y)
+    assert plain.predict(X.to_numpy().tolist()).tolist() == model.predict(X).tolist()
+    with pytest.raises(ValueError, match="Expected 2D array"):
+        plain.predict(X.to_numpy()[0])
+    with pytest.raises(TypeError, match="parse data was passed"):
+        SignOfFirst().fit(csr_matrix(X), y)
 
 
 @pytest.mark.parametrize("kind", ["int8", "bool", "float16"])
