@@ -30,6 +30,12 @@ def test_bytes_are_kept_and_used(name, way):
     model = kind(900, byte_budget=1500, byte_format=format, random_state=0, **options).fit(*data)
     assert 1300 < model.nbytes(format) <= 1500
     assert len(model.compact(format).to_bytes()) == model.nbytes(format)
+    assert model.stored_bytes(model.n_stages_ - 1) == model.nbytes("float32")
+    if options is GROWN:
+        whole = kind(900, random_state=0, **options).fit(*data)
+        larger = [whole.within(model.n_nodes_ + more) for more in range(3)]
+        fit = [each.n_nodes_ for each in larger if each.nbytes(format) <= 1500]
+        assert max(fit) == model.n_nodes_
     nodes = kind(60, byte_budget=10**6, byte_format=format, random_state=0, **options)
     with pytest.warns(match="less than two nodes") if options is not PRUNED else nullcontext():
         assert 50 < nodes.fit(*data).n_nodes_ <= 60
