@@ -30,9 +30,12 @@ from tests.mutation.running import SURVIVED, preload, trace, try_mutant
 ROOT = Path(__file__).parents[2]
 PRICE_TESTS = "named_prices", "price_lists", "reading_prices"
 PARTS = {  # sources, and the tests that must notice their mutants
+    "protocol": ("src/budgetlearn/protocol/", ["tests/protocol"]),
     "msb": ("src/budgetlearn/msb/", ["tests/msb"]),
     "forests": ("src/budgetlearn/forests/", ["tests/forests"]),
     "budgetrf": ("src/budgetlearn/budgetrf/", ["tests/budgetrf"]),
+    "gif": ("src/budgetlearn/gif/", ["tests/gif"]),
+    "export": ("src/budgetlearn/export/", ["tests/export"]),
     "sequential": ("src/budgetlearn/sequential/", ["tests/sequential"]),
     "cascade": ("src/budgetlearn/cascade/", ["tests/cascade"]),
     "study": ("src/budgetbench/study/", ["tests/study"]),
