@@ -26,11 +26,17 @@ def forest(request):
 def test_walk_equals_plain_python(forest, dtype):
     _, trees, X = forest
     X = X.astype(dtype)
-    walk = ForestPredictor(trees, X.shape[1]).walk(
-        X, values=True, votes=True, leaves=True, acquired=True
-    )
+    predictor = ForestPredictor(trees, X.shape[1])
+    walk = predictor.walk(X, values=True, votes=True, leaves=True, acquired=True)
     for ours, expected in zip(walk, walk_forest(trees, X), strict=True):
         np.testing.assert_array_equal(ours, expected)
+    # Only some trees count for a row; without other parts, these rows alone are walked.
+    counts, sums = np.random.default_rng(0).random((len(trees), len(X))) < 0.4, 0 * walk.values
+    for tree, rows, leaves in zip(trees, counts, walk.leaves.T, strict=True):
+        sums[rows] += tree.value[leaves[rows]]
+    for others in ({}, {"acquired": True}):
+        counted = predictor.walk(X, values=True, counts=counts, **others)
+        np.testing.assert_array_equal(counted.values, sums)
 
 
 def test_walk_does_not_depend_on_n_jobs(forest):

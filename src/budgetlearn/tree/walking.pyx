@@ -26,8 +26,9 @@ cdef inline void descend(
     const Node* nodes,
     const int32_t* roots,     # IN of the tree, or (n_walks,) of the trees
     bint by_tree,             # IN one row goes down several trees; else several rows down one tree
-    const real* X,            # IN (n_features,) or (n_walks, n_features)
+    const real* X,            # IN (n_features,) or (n_rows, n_features)
     Py_ssize_t n_features,
+    const int32_t* rows,      # IN (n_walks,) of X; not read `by_tree`
     Py_ssize_t n_walks,       # IN <= BLOCK
     uint8_t* acquired,        # OUT in the shape of X; NULL if not wanted
     int32_t* at,              # OUT (n_walks,): the leaf of each row, or in each tree
@@ -44,7 +45,7 @@ cdef inline void descend(
         for i in range(TOGETHER):
             walk = min(first + i, n_walks - 1)
             now[i] = roots[walk if by_tree else 0]
-            starts[i] = 0 if by_tree else walk * n_features
+            starts[i] = 0 if by_tree else rows[walk] * n_features
         walking = True
         while walking:
             # A walk stays at its leaf and reads column 0 in vain: no branch to mispredict.
@@ -87,8 +88,13 @@ def walk_rows(
         # Blocks of rows go down one tree after another. If there are few rows, each goes down all.
         bint few = n_rows < TOGETHER
         Py_ssize_t rows_at_once = 1 if few else BLOCK, trees_at_once = BLOCK if few else 1
-        Py_ssize_t block, turn, start, first, size, place, row, tree, k
+        Py_ssize_t block, turn, start, first, size, n_walks, place, row, tree, k
+        # Sums alone need no walk of rows that a tree does not count.
+        bint all_rows = (
+            counts is None or votes is not None or leaves is not None or acquired is not None
+        )
         uint8_t* mask = NULL
+        int32_t rows[BLOCK]          # of the block
         int32_t at[BLOCK]
     with nogil:
         for block in range((n_rows + rows_at_once - 1) // rows_at_once):
@@ -97,10 +103,17 @@ def walk_rows(
                 mask = &acquired[start, 0]
             for turn in range((n_trees + trees_at_once - 1) // trees_at_once):
                 first = first_tree + turn * trees_at_once
-                size = min(BLOCK, last_tree - first if few else n_rows - start)
-                descend(&nodes[0], &roots[first], few, &X[start, 0], n_features, size, mask, at)
-                for place in range(size):
-                    row, tree = start + (0 if few else place), first + (place if few else 0)
+                size = n_walks = min(BLOCK, last_tree - first if few else n_rows - start)
+                if not few:
+                    n_walks = 0
+                    for place in range(size):
+                        rows[n_walks] = <int32_t> place
+                        n_walks += 1 if all_rows else counts[first - first_tree, start + place]
+                descend(
+                    &nodes[0], &roots[first], few, &X[start, 0], n_features, rows, n_walks, mask, at
+                )
+                for place in range(n_walks):
+                    row, tree = start + (0 if few else rows[place]), first + (place if few else 0)
                     if values is not None and (counts is None or counts[tree - first_tree, row]):
                         for k in range(n_values):
                             values[row, k] += node_values[at[place], k]
