@@ -22,6 +22,7 @@ from .class_histogram cimport allows
 from .codes cimport Codes, add_up
 from .impurity cimport Impurity, Kind, Side, mean_value, quality, shift, value
 from .partition cimport Examples
+from .random cimport skip_bits
 from .search cimport (
     Column, Missing, Sample, Search, draw, n_stumps, offer, sorted_keys, update_limit,
 )
@@ -145,6 +146,9 @@ cdef inline bint scan_keys(
     cdef bint by_sums = search.rule.exact and search.rule.gain and kind == Kind.GINI
     cdef bint by_logs = search.rule.impurity.whole and search.rule.gain and kind == Kind.ENTROPY
     while i < n:
+        if sample != NULL and not inside and sample.n_wanted == 0:
+            skip_bits(&search.random, sample.n_left)
+            return True  # the sides no longer matter
         code = keys[i] >> 32
         while i < n and keys[i] >> 32 == code:
             position = <Py_ssize_t> <uint32_t> keys[i]
@@ -204,16 +208,22 @@ cdef inline Py_ssize_t scan_bounds(
         lefts[bucket + 1], rights[bucket + 1] = lefts[bucket], rights[bucket]
         if not shift_bucket(search, bucket):
             continue
+        if search.n_sampled and not bounded and bucket < n_buckets - 1:
+            # Every threshold uses a random number, and F is only needed where one is offered.
+            if sample.n_wanted == 0:
+                skip_bits(&search.random, sample.n_left)
+                return n_buckets
+            if not draw(search, &sample):
+                continue
         lefts[bucket + 1] = value(&search.rule.impurity, &search.left)
         rights[bucket + 1] = value(&search.rule.impurity, &search.right)
         if bucket == n_buckets - 1 or (search.n_sampled and bits > 0):
             continue
-        if search.n_sampled:
-            # Thresholds that cannot win use no random number.
-            if bounded and max(lefts[bucket + 1], rights[bucket + 1]) > search.limit:
-                continue
-            if not draw(search, &sample):
-                continue
+        # Thresholds that cannot win use no random number.
+        if search.n_sampled and bounded and (
+            max(lefts[bucket + 1], rights[bucket + 1]) > search.limit or not draw(search, &sample)
+        ):
+            continue
         offer_sides(
             search, &search.left, lefts[bucket + 1], rights[bucket + 1],
             column.low + <int32_t> ((bucket + 1) << bits) - 1,

@@ -20,6 +20,11 @@ cdef inline uint64_t next_bits(uint64_t* state) noexcept nogil:
     return z ^ (z >> 31)
 
 
+cdef inline void skip_bits(uint64_t* state, uint64_t n) noexcept nogil:
+    """Move on as n calls of `next_bits` do."""
+    state[0] += n * <uint64_t> 0x9E3779B97F4A7C15
+
+
 cdef inline uint64_t next_xorshift(uint64_t* state) noexcept nogil:
     """Return 64 random bits from xorshift64* (Vigna, 2016). The state must not be 0."""
     cdef uint64_t x = state[0]
