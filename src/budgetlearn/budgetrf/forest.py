@@ -375,7 +375,8 @@ class GrownOnBudget:
             points.append(refuse_unscored(measures(self, stage, targets), len(targets)))
             staying.append(forest)
             # Filtered immediately, as all forests would take several times the memory.
-            places = kept(pd.DataFrame(points)[["cost", "score", "score_se"]])
+            names = "cost", "score", "score_se"
+            places = kept({name: np.array([point[name] for point in points]) for name in names})
             points, staying = [points[k] for k in places], [staying[k] for k in places]
         return staying, pd.DataFrame(points)
 
