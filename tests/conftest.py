@@ -1,5 +1,6 @@
 """Fixtures shared by the tests of several packages."""
 
+import copy
 import csv
 import functools
 import gc
@@ -10,19 +11,15 @@ import pickle
 import sys
 from collections import defaultdict
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import settings
 from numpy.random.bit_generator import ISeedSequence
 
 from budgetlearn.files import write_whole
 from tests.report.browsing import start_browser
 from tests.workflow.slurm import why_not
-
-# No deadline: the time of an example depends on the machine's load, not on the code.
-settings.register_profile("project", deadline=None)
-settings.load_profile("project")
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -77,6 +74,16 @@ CALLS = ("cli/test_compare", "cli/test_hostile_names", *WORKFLOW)
 PAGES = ("report/test_browser", "report/test_comparing", "report/test_scoring")
 TOGETHER = dict.fromkeys(CALLS, "calls") | dict.fromkeys(PAGES, "pages")
 _spent = {"before": 0.0, "tests": defaultdict(float)}
+
+
+def pytest_configure():
+    """Set up Hypothesis, without plug-ins such as trio's, which selenium brings along."""
+    os.environ.setdefault("HYPOTHESIS_NO_PLUGINS", "1")  # read at its import
+    from hypothesis import settings
+
+    # No deadline: the time of an example depends on the machine's load, not on the code.
+    settings.register_profile("project", deadline=None)
+    settings.load_profile("project")
 
 
 def _processor_seconds():
@@ -156,8 +163,8 @@ def pytest_xdist_auto_num_workers():
 
 def pytest_collection_modifyitems(items):
     """Start with the longest files, because a worker that gets one last would work alone."""
-    rank = {f"tests/{name}.py": place for place, name in enumerate(LONGEST)}
-    first = [rank.get(item.path.relative_to(ROOT).as_posix(), len(rank)) for item in items]
+    rank = {ROOT / "tests" / f"{name}.py": place for place, name in enumerate(LONGEST)}
+    first = [rank.get(item.path, len(rank)) for item in items]
     items[:] = [items[place] for place in sorted(range(len(items)), key=first.__getitem__)]
 
 
@@ -179,9 +186,12 @@ def pytest_collection(session):
         with pytest.MonkeyPatch.context() as patch:
             # SciPy reads and writes 240 docstrings when it is imported.
             patch.setattr("scipy._lib._array_api.FunctionDoc", _NoText, raising=False)
+            # pytest reads compiled tests in small pieces, which takes five times as long.
+            whole = {"load": lambda file: marshal.loads(file.read()), "dumps": marshal.dumps}
+            patch.setattr("_pytest.assertion.rewrite.marshal", SimpleNamespace(**whole))
+            _know_digits()
             return (yield)
     finally:
-        gc.collect()
         gc.freeze()
         gc.enable()
         gc.set_threshold(20_000, 20, 20)
@@ -193,6 +203,14 @@ def pytest_collection(session):
         _know_library(session.config)
         _know_settings()
         _know_seeds()
+
+
+def _know_digits():
+    """Parse scikit-learn's images of digits once, and copy them for every test."""
+    from sklearn.datasets import _base
+
+    parse = functools.cache(_base.load_gzip_compressed_csv_data)
+    _base.load_gzip_compressed_csv_data = lambda *name, **how: copy.deepcopy(parse(*name, **how))
 
 
 def _know_arrays():

@@ -4,7 +4,6 @@ import functools
 import inspect
 
 import pytest
-from sklearn.utils.estimator_checks import check_estimator
 
 from budgetlearn.testing import expected_failed_checks
 
@@ -66,6 +65,8 @@ def check_conventions(estimator):
     estimator : BaseEstimator
         Unfitted.
     """
+    from sklearn.utils.estimator_checks import check_estimator  # slow: not when collected
+
     made = check_estimator(
         estimator,
         expected_failed_checks=expected_failed_checks(estimator),

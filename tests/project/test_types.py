@@ -5,8 +5,6 @@ import runpy
 import sys
 from pathlib import Path
 
-from mypy import api
-
 import budgetlearn
 
 ROOT = Path(__file__).parents[2]
@@ -41,6 +39,8 @@ def test_every_public_name_has_types():
 
 def checked(text, tmp_path, name="calls.py"):
     """Return the lines in which mypy finds an error, and its report."""
+    from mypy import api  # slow: not when collected
+
     file = tmp_path / name
     file.write_text(text)
     options = ["--strict", "--ignore-missing-imports", "--follow-imports=silent"]

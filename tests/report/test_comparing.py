@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from budgetbench import report
 from budgetbench.analysis.areas import HORIZONS
@@ -248,6 +247,8 @@ def test_the_first_picture_is_of_ranked_data_and_of_methods_with_a_line(failing)
 
 @pytest.mark.parametrize("narrow", [False, True])
 def test_long_names_and_titles_stay_within_the_first_picture(narrow):
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # slow: not when collected
+
     long = "A name that says all settings of a method in full, as some do, "
     methods = {name: given | {"label": long + name} for name, given in METHODS.items()}
     study = make_study(2, methods=methods)
