@@ -5,25 +5,24 @@ itself and ends with it. Without a server (on other systems than Linux, or if it
 does its work itself, with the same result.
 
 Snakemake forks the server (`serve_from_here`), and starts each job as a process of its own, which
-connects to the server before it imports anything (`leave_to_server`). The server forks a tender for
-the job (`_tend`), and the tender a worker (`_work`), which runs the job's script. If the job ends
-early, the tender kills the worker. If a process above them ends, so do both.
+connects to the server (`leave_to_server`) before it imports anything that only the server needs.
+The server forks a tender for the job (`_tend`), and the tender a worker (`_work`), which runs the
+job's script. If the job ends early, the tender kills the worker. If a process above them ends, so
+do both.
 """
 
 import atexit
 import gc
-import hashlib
 import importlib
 import json
 import os
-import runpy
 import select
 import signal
 import socket
 import struct
 import sys
-import traceback
 import weakref
+import zlib
 from contextlib import suppress
 from functools import cache
 
@@ -73,8 +72,8 @@ def leave_before_preamble(folder):
 
 def _address(caller):
     """Return the server's abstract socket (no file), unique to user, call, Python and code."""
-    code = hashlib.sha256(f"{sys.executable} {os.path.dirname(__file__)}".encode()).hexdigest()
-    return f"\0budgetlearn-{os.getuid()}-{caller}-{code[:16]}"
+    code = zlib.crc32(f"{sys.executable} {os.path.dirname(__file__)}".encode())
+    return f"\0budgetlearn-{os.getuid()}-{caller}-{code:08x}"
 
 
 def _is_ours(connection):
@@ -171,13 +170,13 @@ def _work(connection):
     sys.path[:], sys.argv[:] = job["path"], [job["script"]]
     code = 0
     try:
-        runpy.run_path(job["script"], run_name="__main__")
+        importlib.import_module("runpy").run_path(job["script"], run_name="__main__")
     except SystemExit as end:
         if isinstance(end.code, str):
             print(end.code, file=sys.stderr)
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
     except BaseException:
-        traceback.print_exc()
+        importlib.import_module("traceback").print_exc()
         code = 1
     # A regular exit would spend half a second on tearing down the imported modules.
     atexit._run_exitfuncs()
