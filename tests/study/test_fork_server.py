@@ -125,16 +125,20 @@ def test_the_server_ends_with_its_caller(tmp_path):
         time.sleep(0.1)
 
 
-def test_the_end_of_a_job_leaves_the_temporary_folders_of_its_caller(tmp_path):
+def test_a_job_and_its_caller_leave_each_other_their_folders_and_files(tmp_path):
     """Snakemake copies scripts into one: while a job's end removed it, the next could not start."""
     (tmp_path / "job.py").write_text(
         fork_server.LEAVE
-        + "import os, tempfile; kept = tempfile.TemporaryDirectory(); print(kept.name)"
+        + "import os, sys, tempfile; kept = tempfile.TemporaryDirectory(); print(kept.name)\n"
+        "ends = [end for _ in range(20) for end in os.pipe()]\n"
+        "del sys.files_of_caller\n"  # which closes their numbers
+        "[os.fstat(end) for end in ends]"
     )
     calls = (
         "import os, subprocess, sys, tempfile\n"
         "from budgetbench.study.fork_server import serve_from_here\n"
         "own = tempfile.TemporaryDirectory()\n"
+        "sys.files_of_caller = [open(os.devnull) for _ in range(20)]\n"
         f"os.environ[{CALLER!r}] = str(os.getpid())\n"
         "serve_from_here()\n"
         f"subprocess.run([sys.executable, {str(tmp_path / 'job.py')!r}], check=True)\n"

@@ -89,10 +89,11 @@ def serve_from_here():
         return
     try:
         os.setsid()  # so that Ctrl-C does not reach it
+        # Files and locks are replaced, not closed: objects that still name them close the numbers
+        # when they are collected, and would close files of a job that were given these.
         nothing = os.open(os.devnull, os.O_RDWR)
-        for place in range(3):
+        for place in map(int, os.listdir("/proc/self/fd")):
             os.dup2(nothing, place)
-        os.closerange(3, max(map(int, os.listdir("/proc/self/fd"))) + 1)  # files and locks
         for finalizer in [*weakref.finalize._registry]:
             finalizer.atexit = False  # a job must not remove Snakemake's temporary folders
         serve(str(caller))
