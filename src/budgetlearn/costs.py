@@ -23,8 +23,7 @@ from .files import (
 from .per_feature import PerFeature, own_names
 from .validation import MOST_AMOUNT
 
-# Relative tolerance, as sums of prices in other orders differ in the last bits: a budget of 200
-# must pay for a cost of 200.
+# Relative tolerance, as sums of prices in other orders differ in the last bits.
 _SLACK = 1e-12
 # For costs in messages: rounded up, so that the budget that a message names is large enough.
 _SIX_DIGITS = Context(prec=6, rounding=ROUND_CEILING)

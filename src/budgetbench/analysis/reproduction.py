@@ -6,11 +6,10 @@ pair, and the margin alone would accept differences that chance cannot explain. 
 paired differences. A reason for a difference is an entry of `resources/published/deviations.yaml`:
 see `budgetbench.report.sections.printed.read_reasons`.
 
-A third reading of the area, `aup_paper`, is how Yan et al. seem to have measured theirs. Section
-5.2 selects within each sequence on validation data and gives "the predictive accuracy by the final
-model schedule" on test data. So each sequence is compressed on validation data, and their union is
-measured and compressed again on test data. The rectangles of the area have the height of their
-right end. This reading was chosen among 16 after seeing the printed numbers.
+A third reading of the area, `aup_paper`, is how Yan et al. (section 5.2) seem to have measured
+theirs: each sequence is compressed on validation data, their union is compressed again on test
+data, and rectangles have the height of their right end. This reading was chosen among 16 after
+seeing the printed numbers.
 """
 
 from functools import cache

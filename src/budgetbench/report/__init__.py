@@ -1,7 +1,4 @@
-"""The comparison report of a study: figures, tables and one self-contained page.
-
-Its sections are in `budgetbench.report.sections`, one module each.
-"""
+"""The comparison report of a study: figures, tables and one self-contained page."""
 
 from .page import Report as Report
 from .page import write_report as write_report

@@ -161,9 +161,7 @@ def refitted(model, run):
     """Return the model fitted again on training and validation data; None if `fit` saw both."""
     if _sees_validation(model, run) or scores_out_of_fold(model):
         return None
-    again = clone(model)
-    # Its return value may be None, as users forget `return self`.
-    fit_counted(again, *_both_parts(run))
+    fit_counted(again := clone(model), *_both_parts(run))  # users forget to return self
     return again
 
 
@@ -173,10 +171,9 @@ def _both_parts(run):
 
 def _folds_measure(model, run):
     """Return True if folds of training and validation data can measure a model instead of `fit`."""
-    # Folds know no queries.
-    if run.task == "ranking" or not isinstance(model, BudgetedEstimator):
+    if _sees_validation(model, run) or scores_out_of_fold(model):
         return False
-    return not (_sees_validation(model, run) or scores_out_of_fold(model))
+    return isinstance(model, BudgetedEstimator) and run.task != "ranking"  # folds know no queries
 
 
 def _sees_validation(model, run):
@@ -235,9 +232,9 @@ def operating_points(model, run, setting=None, final=None, scoring=None, by_fold
     """Return a row for each stage of a fitted model, measured on validation and test data.
 
     An estimator with `acquired_features` instead of `stages` has one stage. `setting` has the
-    parameters of the grid or space that the model was fitted with. `final`, if given, is the model
-    fitted again, which predicts the test data. `scoring` names the score; None: the task's default.
-    With `by_folds`, the model's own points replace those of validation data, which it has seen.
+    model's parameters from the grid or space. `final`, if given, is the model fitted again, which
+    predicts the test data. `scoring` names the score; None: the task's. With `by_folds`, the
+    model's own points replace those of validation data, which it has seen.
     """
     rows, scored, scoring = [], final or model, scoring or scores_of(run.task)[0]
     before = []  # `before` of `_with_features`
@@ -273,11 +270,10 @@ def operating_points(model, run, setting=None, final=None, scoring=None, by_fold
 
 def _with_features(rows, before):
     """Return the rows, with another stage's results where a refit has lost all features."""
-    # Where a first split barely pays, a model may acquire features and its refit none, although
-    # validation data chose the model for these features. Then another refitted stage takes its
-    # place: of those with as many trees, that of the cost nearest to the model's on validation
-    # data. `before` has, for each row, whether the first model acquired features, and its number of
-    # trees, if it names one.
+    # Where a first split barely pays, a model chosen for its features may have a refit without any.
+    # Then another refitted stage takes its place: of those with as many trees, that of the nearest
+    # cost on validation data. `before` has, for each row, whether the first model acquired
+    # features, and its number of trees, if it names one.
     with_some = [
         (row, trees) for row, (_, trees) in zip(rows, before, strict=True) if row["n_features"] > 0
     ]

@@ -5,10 +5,9 @@ itself and ends with it. Without a server (on other systems than Linux, or if it
 does its work itself, with the same result.
 
 Snakemake forks the server (`serve_from_here`), and starts each job as a process of its own, which
-connects to the server (`leave_to_server`) before it imports anything that only the server needs.
-The server forks a tender for the job (`_tend`), and the tender a worker (`_work`), which runs the
-job's script. If the job ends early, the tender kills the worker. If a process above them ends, so
-do both.
+connects to the server before its imports (`leave_to_server`). The server forks a tender for the job
+(`_tend`), and the tender a worker (`_work`), which runs the job's script. If the job ends early,
+the tender kills the worker. If a process above them ends, so do both.
 """
 
 import atexit
@@ -89,8 +88,7 @@ def serve_from_here():
         return
     try:
         os.setsid()  # so that Ctrl-C does not reach it
-        # Files and locks are replaced, not closed: objects that still name them close the numbers
-        # when they are collected, and would close files of a job that were given these.
+        # Not closed: when this process's objects are collected, they would close a job's files.
         nothing = os.open(os.devnull, os.O_RDWR)
         for place in map(int, os.listdir("/proc/self/fd")):
             os.dup2(nothing, place)

@@ -14,7 +14,7 @@ import pandas as pd
 
 from budgetlearn.files import whole_file, write_whole
 
-from .records import is_failure, seconds_of_runs, statuses_of
+from .records import is_failure, read, seconds_of_runs
 
 # Status → setting; a run with this status is repeated when the setting is raised.
 LIMITS = {"timeout": "time_limit", "memory": "memory_limit"}
@@ -98,10 +98,12 @@ def keep_failures(config, output, statuses, job_memory=None):
     write_whole(path, json.dumps(content, indent=1) + "\n")
 
 
-def note_failures(config, points):
+def note_failures(config, files):
     """Keep the failures that points files tell of, which jobs on other machines could not keep."""
-    for path in points:
-        failed = {run: status for run, status in statuses_of(path) if is_failure(status)}
+    for path in files:
+        points = read([path])
+        each = zip(points["run"].tolist(), points["status"], strict=True)
+        failed = {run: status for run, status in each if is_failure(status)}
         if failed != {run["run"]: run["status"] for run in _failures(config, path)["runs"]}:
             keep_failures(config, path, failed.items())
 
@@ -171,11 +173,9 @@ def _kept(job):
 
 
 class Minutes(int):
-    """Whole minutes to ask a cluster for; of a sum over a submission, only the total is rounded up.
+    """Whole minutes of a submission: of a sum over its jobs, only the total is rounded up."""
 
-    Jobs that were never timed share `first`, the (chunk of runs, minutes) pairs of their chunks.
-    """
-
+    # Jobs that were never timed share `first`, the (chunk of runs, minutes) pairs of their chunks.
     def __new__(cls, exact, first=frozenset()):
         minutes = super().__new__(cls, math.ceil(START + exact + sum(each for _, each in first)))
         minutes.exact, minutes.first = exact, first

@@ -212,11 +212,6 @@ def read(paths):
     return pa.concat_tables(parts, promote_options="permissive").to_pandas().astype(COLUMNS)
 
 
-def statuses_of(path):
-    """Return the (run, status) pairs of the points in a file."""
-    return pq.read_table(path, columns=["run", "status"]).to_pandas().to_numpy().tolist()
-
-
 def seconds_of_runs(path):
     """Return {run: seconds of its fits and of their predictions} of the points in a file."""
     names = ["run", "fit", "fit_seconds", "added_seconds"]

@@ -73,9 +73,8 @@ def recommend_for_bytes(X, y, byte_budget, task="classification", random_state=N
     random = check_random_state(random_state)
     about = task, random.randint(INT32_MAX)
     train, valid = holdout(y, VALIDATION, random, classifies)
-    limits = [byte_budget]
-    while limits[-1] // 4 >= LEAST_BYTES:
-        limits.append(limits[-1] // 4)
+    smaller = (byte_budget // 4**power for power in range(1, 9))
+    limits = [byte_budget, *(limit for limit in smaller if limit >= LEAST_BYTES)]
     rows, least, parts = [], [], (X[train], y[train], X[valid], y[valid])
     for limit, (name, setting) in product(limits, TRIES):
         try:

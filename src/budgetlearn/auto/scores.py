@@ -1,8 +1,7 @@
 """Scores as means over rows, so that two policies can be compared row by row.
 
-Every score here is a mean of one number for each row. Balanced accuracy, AUC, F1 and R² are not
-means over rows, so they are written as the mean of their influence function. The standard error of
-a difference is then that of paired numbers.
+Balanced accuracy, AUC, F1 and R² are not means over rows, so they are written as the mean of their
+influence function. The standard error of a difference is then that of paired numbers.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,6 @@
 """Orders of acquisition: the sequence in which a cascade acquires features, cut into stages.
 
-An order is a function of a `Table`, the costs, a seed and `n_jobs`. It returns all features, from
-first to last.
+An order is a function of a `Table`, the costs, a seed and `n_jobs`, and returns all features.
 """
 
 from dataclasses import replace

@@ -6,11 +6,10 @@ all stop at one stage, or others in between. Arrays are indexed by stage s and e
 the acquisition cost up to and including stage s. An example stops at the first stage at which its
 confidence reaches that stage's threshold, or at the last stage.
 
-A score takes this way. `Evidence` holds the expected losses of stopping, compared with a reference
-that all orders share (`best_informed`). `_judged` makes them the expected and the observed score of
-a candidate. `above_constant` puts the constant first and reduces the gains over it to the share
-that a pilot confirms (`orders.confirmed_share`). `best_at_each_cost` keeps what scores more than
-all cheaper candidates. `with_corrections` moves scores towards the observed ones, still ascending.
+`Evidence` holds the expected losses of stopping, compared with a reference that all orders share
+(`best_informed`). `_judged` makes them scores. `above_constant` puts the constant first and reduces
+the gains over it to the share that a pilot confirms (`orders.confirmed_share`), and
+`with_corrections` moves scores towards the observed ones, still ascending.
 """
 
 from dataclasses import dataclass, replace

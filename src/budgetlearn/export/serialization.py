@@ -5,8 +5,7 @@ same as its parent. Like a leaf, it is a stop: it has a stored value, but no nod
 splits has s + 1 stops. In preorder, the left side of a split has one more stop than splits, so one
 number for each split leads both to its right side and to the values there. From split i, whose
 first stop is j, the left side begins at split i + 1 and stop j, the right side at split i + 1 +
-n_left and stop j + 1 + n_left. A root with a split on either side has the splits 0, 1, 2 with
-n_left 1, 0, 0, and the stops 0 to 3: its right side begins at split 2 and stop 2.
+n_left and stop j + 1 + n_left.
 """
 
 import struct

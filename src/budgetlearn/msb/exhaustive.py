@@ -121,8 +121,7 @@ class ExhaustiveSearch(SubsetSearch):
             f"an exhaustive search of {n_variables} variables fits {fits} models; at "
             f"{seconds:.3g} s a model (measured with {half} variables) that takes "
             f"{duration(total)} with n_jobs={self.n_jobs}. Raise max_variables (now "
-            f"{self.max_variables}) to run it anyway, drop variables, or use "
-            "ModelScheduleSearch."
+            f"{self.max_variables}) to run it anyway, drop variables, or use ModelScheduleSearch."
         )
 
     def _trial(self, data):

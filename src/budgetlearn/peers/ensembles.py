@@ -122,11 +122,10 @@ class ForestStages(SklearnStages, MetaStaged):
 class SAMMERClassifier(ClassifierMixin, BaseEstimator):
     """AdaBoost of decision trees by SAMME.R (Zhu, Zou, Rosset and Hastie, 2009, algorithm 4).
 
-    A tree votes for class k with h_k(x) = (K - 1) (log p_k(x) - mean_l log p_l(x)), where p are
-    the class shares of its leaf. The weight of an example is then multiplied by
-    exp(-h_y(x) / (K - 1)). A learning rate below 1 shrinks this exponent, as scikit-learn did
-    while it had this algorithm. The class has no feature costs itself: use it in
-    `BoostingNodeShares` or `ForestStages`.
+    A tree votes for class k with h_k(x) = (K - 1) (log p_k(x) - mean_l log p_l(x)), where p are the
+    class shares of its leaf. The weight of an example is then multiplied by exp(-h_y(x) / (K - 1)).
+    A learning rate below 1 shrinks this exponent, as scikit-learn did while it had this algorithm.
+    The class has no feature costs itself: use it in `BoostingNodeShares` or `ForestStages`.
 
     Parameters
     ----------

@@ -197,9 +197,8 @@ def holds_words(column, categorical):
         first = ", ".join(f"{word!r:.40}" for word in different[:3])
         raise DatasetError(
             f"Column {column.name!r} holds {different.size} different words in {n_words} rows "
-            f"({first}, …): names or free text, from which nothing "
-            "can be learned for other rows. Leave it out (drop), or name it among the categorical "
-            "columns if it is one."
+            f"({first}, …): names or free text, from which nothing can be learned for other rows. "
+            "Leave it out (drop), or name it among the categorical columns if it is one."
         )
     return True
 

@@ -2,9 +2,8 @@
 
 A table of printed numbers is a tidy csv file with the columns paper, table, dataset, method,
 quantity and value. The value has all printed digits, as they determine how it was rounded. Optional
-columns are value_sd (the standard deviation over the paper's runs), runs (their number) and remark
-(what readers must know about the number). Every other column is a setting of the number, for
-example trees; it is empty for numbers without that setting.
+columns are value_sd (over the paper's runs), runs (their number) and remark. Every other column is
+a setting of the number, such as trees, and is empty for numbers without it.
 """
 
 from pathlib import Path
