@@ -171,7 +171,7 @@ def _both_parts(run):
 
 def _folds_measure(model, run):
     """Return True if folds of training and validation data can measure a model instead of `fit`."""
-    if _sees_validation(model, run) or scores_out_of_fold(model):
+    if scores_out_of_fold(model) or _sees_validation(model, run):
         return False
     return isinstance(model, BudgetedEstimator) and run.task != "ranking"  # folds know no queries
 
